@@ -1,0 +1,3 @@
+module github.com/dstkit/dst
+
+go 1.26
