@@ -1,15 +1,46 @@
 package sched
 
+import (
+	"fmt"
+	"strconv"
+	"unsafe"
+)
+
+const (
+	hostRuns = iota
+	hostPaused
+	hostDead
+)
+
 // A Host is a group of goroutines with a clock and a random stream of its
-// own: what runs on one simulated machine.
+// own: what runs on one simulated machine. Each Boot begins an incarnation.
 type Host struct {
-	w    *World
-	name string
-	id   uint32
+	w           *World
+	name        string
+	id          uint32
+	incarnation int
+	rt          *rtHost // of the incarnation
 
 	// Process is the simulated kernel's view of the host: its running process.
 	// The scheduler only keeps it.
 	Process any
+}
+
+// NewHost declares a host. It panics if the world has one of that name.
+func (w *World) NewHost(name string) *Host {
+	for _, h := range w.hosts {
+		if h.name == name {
+			panic(fmt.Sprintf("sched: host %q is declared twice", name))
+		}
+	}
+	return w.newHost(name)
+}
+
+func (w *World) newHost(name string) *Host {
+	h := &Host{w: w, name: name, id: uint32(len(w.hosts))}
+	w.hosts = append(w.hosts, h)
+	h.Boot()
+	return h
 }
 
 // Name returns the host's name; "" is the world itself.
@@ -21,27 +52,116 @@ func (h *Host) ID() uint32 { return h.id }
 // World returns the world that the host belongs to.
 func (h *Host) World() *World { return h.w }
 
-// A Waiter parks one goroutine until it is woken. The zero value is ready.
-type Waiter struct {
-	g     uintptr // the goroutine parked, or 0
-	woken bool
+// Incarnation counts the host's boots, from 1.
+func (h *Host) Incarnation() int { return h.incarnation }
+
+// Boot begins a new incarnation, with fresh randomness and the machine's clock
+// as it is. The one before must have been killed.
+func (h *Host) Boot() {
+	h.incarnation++
+	inc := strconv.Itoa(h.incarnation)
+	rng := NewStream(h.w.seed, "program", h.name, inc).state
+	maprng := NewStream(h.w.seed, "maps", h.name, inc).state
+	old := h.rt
+	h.rt = rtNewHost(h.w.rt, h.id, rng, maprng, unsafe.Pointer(h))
+	if old != nil {
+		h.rt.wall, h.rt.mono0, h.rt.base, h.rt.ppb = old.wall, old.mono0, old.base, old.ppb
+	}
+	if h.id != 0 {
+		h.w.note(KindHost, h.id, uint64(h.incarnation)<<8|1)
+	}
 }
 
-// Waiting reports whether a goroutine is parked here.
-func (wt *Waiter) Waiting() bool { return wt.g != 0 }
+// Go starts f as a goroutine of the host.
+func (h *Host) Go(f func()) { rtGo(h.rt, f) }
 
-// Wait parks the calling goroutine until Wake; a Wake that came before is
-// consumed at once. It is called outside kernel context. Reason says what the
-// goroutine waits for, in reports ("read udp 10.0.0.1:53").
-func (wt *Waiter) Wait(reason string) { panic("sched: not built yet") }
+// Goroutines tells how many goroutines the host has.
+func (h *Host) Goroutines() int { return int(h.rt.live) }
 
-// Wake makes the goroutine runnable, or lets the next Wait return at once. It
-// is called in kernel context.
-func (wt *Waiter) Wake() { panic("sched: not built yet") }
+// Kill destroys the host's goroutines where they stand: no deferred call runs.
+// It is called in kernel context. If the calling goroutine is one of them, it
+// is destroyed by the engine, once it has left kernel context.
+func (h *Host) Kill() {
+	w := h.w
+	w.note(KindHost, h.id, 2)
+	if CurrentHost() == h {
+		h.rt.state = hostDead
+		w.condemned = append(w.condemned, h.rt)
+		w.rt.stop = 1
+		return
+	}
+	rtKill(h.rt)
+}
 
-// CurrentHost returns the host of the calling goroutine, or nil outside of
-// any simulated host.
-func CurrentHost() *Host { return nil }
+// Dead reports whether the incarnation was killed.
+func (h *Host) Dead() bool { return h.rt.state == hostDead }
+
+// Exit ends the calling goroutine, whose host was killed. It is called outside
+// of kernel context and does not return.
+func Exit() { rtExit() }
+
+// Pause stops the host's goroutines from running; time goes on, and what would
+// make them runnable is not lost. It is called in kernel context.
+func (h *Host) Pause() {
+	if h.rt.state == hostRuns {
+		h.w.note(KindHost, h.id, 3)
+		rtPause(h.rt)
+	}
+}
+
+// Resume undoes Pause.
+func (h *Host) Resume() {
+	if h.rt.state == hostPaused {
+		h.w.note(KindHost, h.id, 4)
+		rtResume(h.rt)
+	}
+}
+
+// Paused reports whether the host is paused.
+func (h *Host) Paused() bool { return h.rt.state == hostPaused }
+
+// Monotonic returns the host's monotonic clock, in nanoseconds on the world's
+// timeline as far as the host's drift allows.
+func (h *Host) Monotonic() int64 {
+	d := h.w.rt.now - h.rt.base
+	return h.rt.mono0 + d + scale(d, h.rt.ppb)
+}
+
+// Wall returns the host's wall clock in nanoseconds since the Unix epoch.
+func (h *Host) Wall() int64 { return h.Monotonic() + h.rt.wall }
+
+// StepWall moves the host's wall clock; the monotonic clock and timers go on.
+func (h *Host) StepWall(d int64) {
+	h.w.note(KindFault, h.id, uint64(d))
+	h.rt.wall += d
+}
+
+// SetDrift lets the host's clock run faster, in parts per billion, from now
+// on. Timers that are set already keep the virtual time they were given.
+func (h *Host) SetDrift(ppb int64) {
+	h.w.note(KindFault, h.id, uint64(ppb))
+	h.rt.mono0 = h.Monotonic()
+	h.rt.base = h.w.rt.now
+	h.rt.ppb = ppb
+}
+
+// Drift returns what SetDrift set.
+func (h *Host) Drift() int64 { return h.rt.ppb }
+
+// WallOffset returns how far the wall clock is ahead of the monotonic clock.
+func (h *Host) WallOffset() int64 { return h.rt.wall }
+
+// scale returns d × ppb / 1e9 without overflow.
+func scale(d, ppb int64) int64 { return d/1e9*ppb + d%1e9*ppb/1e9 }
+
+// CurrentHost returns the host of the calling goroutine, or nil outside of a
+// world. A goroutine of the world itself belongs to its host 0.
+func CurrentHost() *Host { return (*Host)(rtHostUser()) }
 
 // Current returns the world of the calling goroutine, or nil outside of one.
-func Current() *World { return nil }
+func Current() *World {
+	if h := CurrentHost(); h != nil {
+		return h.w
+	}
+	return nil
+}

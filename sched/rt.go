@@ -3,19 +3,110 @@ package sched
 import "unsafe"
 
 // An rtWorld is the part of a world that package runtime works with: the
-// runtime's dstWorld begins with these fields, in this order.
+// runtime's dstWorld begins with these fields, in this order. In a build
+// without the simulator it is all there is.
 type rtWorld struct {
 	now       int64  // virtual time
 	nextEvent int64  // when the next event is due
 	steps     uint64 // scheduling steps made
 	chain     uint64 // hash chain over the trace
 	runnable  int64  // goroutines in the run queue
+	stop      uint32 // nonzero: the engine is to run next
+	watch     uint32 // nonzero: the watcher runs between steps
+	escape    uintptr
+	escapeN   int64
+	escapePC  [32]uintptr
+	recN      int64
+	recLost   int64
+	rec       []rtStep
+	spin      uint32
+	_         uint32
+	live      int64
+	uid       uint64
 }
 
+// An rtStep is one recorded step as the runtime writes it.
+type rtStep struct {
+	now  int64
+	host uint32
+	g    uint32
+	kind uint32
+	n    int32
+	what uint64
+	pc   [14]uintptr
+}
+
+// An rtHost is the part of a host's incarnation that package runtime works
+// with, as rtWorld is of the world.
+type rtHost struct {
+	user   unsafe.Pointer // *Host
+	id     uint32
+	state  uint32
+	rng    uint64
+	maprng uint64
+	wall   int64
+	mono0  int64
+	base   int64
+	ppb    int64
+	live   int64
+}
+
+const (
+	spinPass = 1
+	spinKill = 2
+)
+
+//go:norace
 func (rt *rtWorld) note(kind Kind, host uint32, what uint64) {
 	h := mix(rt.chain ^ uint64(rt.now))
-	h = mix(h ^ uint64(kind)<<56 ^ uint64(host)<<32)
-	rt.chain = mix(h ^ what)
+	rt.chain = mix(h ^ uint64(kind)<<56 ^ uint64(host)<<32 ^ what)
 }
 
-var _ unsafe.Pointer
+// A goroutineInfo is what the runtime tells of one goroutine.
+type goroutineInfo struct {
+	goid   uint64
+	id     uint32
+	host   uint32
+	reason string
+}
+
+// A Call is one system call of a simulated goroutine. It lives on the caller's
+// stack: it must not be stored, nor its pointers, which may point into that
+// stack.
+type Call struct {
+	Trap uintptr
+	Arg  [6]uintptr        // the arguments as passed
+	Ptr  [6]unsafe.Pointer // those that are pointers, by [Traps]; else nil
+}
+
+// Traps tells, by number, how the seam treats a system call: bits 0 to 5 say
+// which arguments are pointers. A number that is not described here is passed
+// to the simulated kernel without pointers.
+type Traps [512]uint8
+
+const (
+	TrapIsFD  = 1 << 6 // the first argument is a descriptor: on a real one, the call is real
+	TrapWorld = 1 << 7 // also for goroutines of the world that belong to no host
+)
+
+// A Poller waits for descriptors: what the runtime's network poller is to
+// package internal/poll. Modes are 'r', 'w' and 'r'+'w'.
+type Poller interface {
+	PollOpen(fd uintptr) (ctx uintptr, errno int)
+	PollClose(ctx uintptr)
+	PollReset(ctx uintptr, mode int) int
+	PollWait(ctx uintptr, mode int) int
+	PollWaitCanceled(ctx uintptr, mode int)
+	PollSetDeadline(ctx uintptr, d int64, mode int)
+	PollUnblock(ctx uintptr)
+}
+
+// A ProcessState is what package syscall keeps for a process.
+type ProcessState interface {
+	Getenv(key string) (value string, found bool)
+	Setenv(key, value string) error
+	Unsetenv(key string) error
+	Clearenv()
+	Environ() []string
+	Exec(name string) error
+}

@@ -10,48 +10,74 @@ import (
 // 2026-01-01T00:00:00Z in nanoseconds since the Unix epoch.
 const Epoch int64 = 1767225600 * int64(time.Second)
 
+const never = 1<<63 - 1
+
 // A World is a group of goroutines with a scheduler, a clock and an event
 // queue of its own, all following from one seed.
 type World struct {
 	seed    uint64
-	rt      *rtWorld // shared with package runtime in a simulation build
+	rt      *rtWorld
 	queue   eventQueue
 	free    []*funcEvent
 	streams map[string]*Stream
 	hosts   []*Host // by number; hosts[0] is the world itself
+	limit   int64   // virtual time at which the run is stopped
 
-	running bool // Run is in progress
-	ended   bool
-	problem error // what stopped the run, if not its end
+	started   bool      // Run was called
+	done      bool      // the main goroutine has ended
+	problem   error     // what stopped the run, if not its end
+	condemned []*rtHost // killed from one of their own goroutines
+	trace     *Trace    // if recording
+	watchdog  watchdog
 
-	// AfterStep, if set, is called in the engine between steps in which
-	// something changed; see [World.Changed].
-	AfterStep func()
+	// OnSpin, if set, is told of a goroutine that had to be interrupted since
+	// it computed for seconds without a scheduling point. The run may differ
+	// from its twin from there on. It is called outside of the world.
+	OnSpin func(host string, stack string)
 }
+
+// DefaultLimit is the virtual time after which a run is stopped.
+const DefaultLimit = 24 * time.Hour
 
 // New returns a world that has not begun. The seed decides everything.
 func New(seed uint64) *World {
-	w := &World{seed: seed, streams: map[string]*Stream{}, rt: newRT(seed)}
-	w.rt.now = Epoch
+	w := &World{seed: seed, streams: map[string]*Stream{}, limit: Epoch + int64(DefaultLimit)}
+	w.rt = rtNewWorld(NewStream(seed, "sched").state)
+	w.newHost("")
 	return w
 }
+
+// SetLimit sets the virtual time after which a run is stopped.
+func (w *World) SetLimit(d time.Duration) { w.limit = Epoch + int64(d) }
 
 // Seed returns the seed that the world was made with.
 func (w *World) Seed() uint64 { return w.seed }
 
 // Now returns the virtual time in nanoseconds since the Unix epoch, on the
 // world's one monotonic timeline; hosts' clocks are views of it.
+//
+//go:norace
 func (w *World) Now() int64 { return w.rt.now }
 
 // Elapsed returns the virtual time since the world began.
-func (w *World) Elapsed() time.Duration { return time.Duration(w.rt.now - Epoch) }
+func (w *World) Elapsed() time.Duration { return time.Duration(w.Now() - Epoch) }
 
 // Steps returns how many scheduling steps were made.
+//
+//go:norace
 func (w *World) Steps() uint64 { return w.rt.steps }
 
 // Fingerprint returns the hash chain over every step so far. Two runs of one
 // seed agree on it, or they are not the same run.
+//
+//go:norace
 func (w *World) Fingerprint() uint64 { return w.rt.chain }
+
+// Hosts returns the world's hosts in the order of their declaration.
+func (w *World) Hosts() []*Host { return w.hosts[1:] }
+
+// Base returns host 0: the world itself.
+func (w *World) Base() *Host { return w.hosts[0] }
 
 // Stream returns the named stream of the world: the same one at each call.
 func (w *World) Stream(name string) *Stream { return w.stream(name, "") }
@@ -71,8 +97,13 @@ func (w *World) stream(name, host string) *Stream {
 
 // Note adds an entry to the trace and its hash chain: what happened (a kind
 // and a number that means something to that kind) on a host.
-func (w *World) Note(kind Kind, host uint32, what uint64) {
+func (w *World) Note(kind Kind, host uint32, what uint64) { w.note(kind, host, what) }
+
+func (w *World) note(kind Kind, host uint32, what uint64) {
 	w.rt.note(kind, host, what)
+	if w.trace != nil {
+		w.trace.add(w.rt, kind, host, what)
+	}
 }
 
 // Schedule queues e to run h at the virtual time when; a time that is past
@@ -136,7 +167,14 @@ func (w *World) rearm() {
 	}
 }
 
-const never = 1<<63 - 1
+// nextDue returns when the next event or timer is due.
+func (w *World) nextDue() int64 {
+	next := w.rt.nextEvent
+	if t := rtTimers(); t != 0 && t < next {
+		next = t
+	}
+	return next
+}
 
 // fireDue runs the events that are due, in order, and tells how many.
 func (w *World) fireDue() int {
@@ -150,7 +188,7 @@ func (w *World) fireDue() int {
 		w.rearm()
 		h := e.handler
 		e.handler = nil
-		w.rt.note(KindEvent, 0, uint64(e.when))
+		w.note(KindEvent, 0, uint64(e.when))
 		h.Fire()
 		n++
 	}
@@ -176,12 +214,24 @@ func (w *World) StepUntil(t int64) {
 	w.rt.now = max(w.rt.now, t)
 }
 
+// Enter begins kernel context on the calling goroutine: what it did before is
+// ordered before what the kernel does. Outside of a world it does nothing.
+func Enter() { rtEnter() }
+
+// Leave ends kernel context: what the kernel did is ordered before what the
+// goroutine does next. Control interfaces use Enter and Leave.
+func Leave() { rtLeave(true) }
+
+// LeaveCall ends kernel context after a system call, which orders nothing:
+// goroutines that only call the kernel are not synchronised by that.
+func LeaveCall() { rtLeave(false) }
+
 // CopyIn copies memory of the program into a buffer of the kernel.
 func CopyIn(dst []byte, src unsafe.Pointer) {
-	copyMem(unsafe.Pointer(unsafe.SliceData(dst)), src, uintptr(len(dst)))
+	rtCopy(unsafe.Pointer(unsafe.SliceData(dst)), src, uintptr(len(dst)))
 }
 
 // CopyOut copies a buffer of the kernel into memory of the program.
 func CopyOut(dst unsafe.Pointer, src []byte) {
-	copyMem(dst, unsafe.Pointer(unsafe.SliceData(src)), uintptr(len(src)))
+	rtCopy(dst, unsafe.Pointer(unsafe.SliceData(src)), uintptr(len(src)))
 }

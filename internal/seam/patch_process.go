@@ -1,0 +1,37 @@
+package seam
+
+// processPatches give each host what std keeps in the process: its end, its
+// environment, its signals.
+func processPatches(release string) []Patch {
+	return []Patch{
+		{File: "runtime/panic.go", Edits: []Edit{
+			{In: "func fatalpanic(", Find: "\tvar docrash bool\n", Replace: "$0\tif msgs != nil {\n\t\tdstPanicked(msgs.arg, false)\n\t}\n"},
+			{In: "func sync_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
+			{In: "func maps_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
+			{In: "func internal_sync_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
+		}},
+		{File: "os/proc.go", Edits: []Edit{
+			{In: "func Exit(", Find: "func Exit(code int) {\n", Replace: "$0\tdstExited(code)\n"},
+		}},
+		{File: "syscall/env_unix.go", Edits: []Edit{
+			{In: "func Getenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Getenv(key)\n\t}\n$0"},
+			{In: "func Setenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Setenv(key, value)\n\t}\n$0"},
+			{In: "func Unsetenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Unsetenv(key)\n\t}\n$0"},
+			{In: "func Clearenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\te.Clearenv()\n\t\treturn\n\t}\n$0"},
+			{In: "func Environ(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Environ()\n\t}\n$0"},
+		}},
+		{File: "syscall/exec_unix.go", Edits: []Edit{
+			{In: "func forkExec(", Find: "func forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {\n",
+				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn 0, err\n\t}\n"},
+			{In: "func Exec(", Find: "func Exec(argv0 string, argv []string, envv []string) (err error) {\n",
+				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn err\n\t}\n"},
+		}},
+		{File: "os/signal/signal.go", Edits: []Edit{
+			{In: "func Notify(", Find: "\thandlers.Lock()\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\ts.Notify(c, sig)\n\t\treturn\n\t}\n$0"},
+			{In: "func Stop(", Find: "func Stop(c chan<- os.Signal) {\n", Replace: "$0\tif s := dstSignals(); s != nil {\n\t\ts.Stop(c)\n\t\treturn\n\t}\n"},
+			{In: "func Ignore(", Find: "\tcancel(sig, ignoreSignal)\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\ts.Ignore(sig)\n\t\treturn\n\t}\n$0"},
+			{In: "func Reset(", Find: "\tcancel(sig, disableSignal)\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\ts.Reset(sig)\n\t\treturn\n\t}\n$0"},
+			{In: "func Ignored(", Find: "\tsn := signum(sig)\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\treturn s.Ignored(sig)\n\t}\n$0"},
+		}},
+	}
+}

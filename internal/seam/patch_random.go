@@ -1,0 +1,18 @@
+package seam
+
+// randomPatches make the runtime's randomness follow the seed.
+func randomPatches(release string) []Patch {
+	return []Patch{
+		{File: "runtime/rand.go", Edits: []Edit{
+			// Hash keys and the seeds of maps made during package initialisation
+			// are the same in every process.
+			{In: "func randinit()", Find: "\tglobalRand.state.Init(*seed)\n", Replace: "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n$0"},
+			{In: "func rand()", Find: "\tmp := getg().m\n", Replace: "\tif x, ok := dstRand(); ok {\n\t\treturn x\n\t}\n$0"},
+			{In: "func maps_rand()", Find: "\treturn rand()\n", Replace: "\tif x, ok := dstMapRand(); ok {\n\t\treturn x\n\t}\n$0"},
+		}},
+		{File: "internal/syscall/unix/getrandom.go", Edits: []Edit{
+			{In: "func GetRandom(", Find: "\tret, supported := vgetrandom(",
+				Replace: "\tif dstRandom(p) {\n\t\treturn len(p), nil\n\t}\n$0"},
+		}},
+	}
+}

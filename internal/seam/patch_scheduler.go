@@ -1,0 +1,66 @@
+package seam
+
+// schedulerPatches puts the token in package runtime: who may run, and who is
+// next. See files/runtime/dst.go.txt for the functions called.
+func schedulerPatches(release string) []Patch {
+	return []Patch{
+		{File: "runtime/runtime2.go", Edits: []Edit{
+			{In: "type g struct {", Find: "\tbubble  *synctestBubble\n", Replace: "$0\tdst     dstG\n"},
+		}},
+		{File: "runtime/proc.go", Edits: []Edit{
+			// A goroutine that becomes runnable while another holds the token waits in the world's queue.
+			{In: "func ready(", Find: "\trunqput(mp.p.ptr(), gp, next)\n\twakep()\n",
+				Replace: "\tif !dstReady(gp) {\n\t\trunqput(mp.p.ptr(), gp, next)\n\t\twakep()\n\t}\n"},
+			{In: "func newproc(", Find: "\t\trunqput(pp, newg, true)\n\n\t\tif mainStarted {\n",
+				Replace: "\t\tif dstReady(newg) {\n\t\t\treturn\n\t\t}\n$0"},
+			{In: "func newproc1(", Find: "\t\tnewg.bubble = callergp.bubble\n", Replace: "$0\t\tdstInherit(newg, callergp)\n"},
+			// A holder that parks for a reason of the program passes the token on.
+			{In: "func park_m(", Find: "\tmp := getg().m\n", Replace: "$0\tdstw := dstParking(gp)\n"},
+			{In: "func park_m(", Find: "\t\tif !ok {\n", Replace: "$0\t\t\tif dstw != nil {\n\t\t\t\tdstw.holder.set(gp)\n\t\t\t}\n"},
+			{In: "func park_m(", Find: "\tschedule()\n", Replace: "\tif dstw != nil {\n\t\tdstNext(dstw)\n\t}\n$0"},
+			// So does one that yields …
+			{In: "func Gosched()", Find: "\tmcall(gosched_m)\n", Replace: "\tif dstGosched() {\n\t\treturn\n\t}\n$0"},
+			{In: "func goyield()", Find: "\tmcall(goyield_m)\n", Replace: "\tif dstGosched() {\n\t\treturn\n\t}\n$0"},
+			// … and one that ends.
+			{In: "func goexit0(", Find: "\tgdestroy(gp)\n\tschedule()\n",
+				Replace: "\tdstw := dstExiting(gp)\n\tgdestroy(gp)\n\tif dstw != nil {\n\t\tdstNext(dstw)\n\t}\n\tschedule()\n"},
+			{In: "func gdestroy(", Find: "\tgp.bubble = nil\n", Replace: "$0\tdstGone(gp)\n"},
+			// Preemption keeps the token where it is, unless the holder spins.
+			{In: "func goschedImpl(", Find: "\tpp := gp.m.p.ptr()\n", Replace: "\tif preempted && gp.dst.world != nil {\n\t\tdstPreempted(gp)\n\t}\n$0"},
+			// Threads are nobody's business in a world.
+			{In: "func LockOSThread()", Find: "func LockOSThread() {\n", Replace: "$0\tif getg().dst.world != nil {\n\t\treturn\n\t}\n"},
+			{In: "func UnlockOSThread()", Find: "func UnlockOSThread() {\n", Replace: "$0\tif getg().dst.world != nil {\n\t\treturn\n\t}\n"},
+			// Spinning for a mutex depends on what the other Ps do.
+			{In: "func internal_sync_runtime_canSpin(", Find: "func internal_sync_runtime_canSpin(i int) bool {\n",
+				Replace: "$0\tif getg().dst.world != nil {\n\t\treturn false\n\t}\n"},
+			{In: "func main()", Find: "\tneedUnlock = false\n\tunlockOSThread()\n", Replace: "$0\tdstBooted()\n"},
+		}},
+		// How often the runtime yields for its own purposes depends on the machine.
+		{File: "runtime/mgc.go", Edits: []Edit{
+			{Find: "\t\tGosched()\n", Replace: "\t\tdstKeepGosched()\n", Count: 4},
+		}},
+		{File: "runtime/mgcmark.go", Edits: []Edit{
+			{Find: "\t\t\tGosched()\n", Replace: "\t\t\tdstKeepGosched()\n"},
+		}},
+		{File: "runtime/coro.go", Edits: []Edit{
+			{In: "func coroswitch_m(", Find: "\tgogo(&gnext.sched)\n", Replace: "\tdstCoro(gnext)\n$0"},
+		}},
+		{File: "runtime/select.go", Edits: []Edit{
+			{Find: "cheaprandn(uint32(norder + 1))", Replace: "dstSelect(uint32(norder + 1))"},
+		}},
+		{File: "runtime/sema.go", Edits: []Edit{
+			// The runtime's own semaphores are not the program's.
+			{In: "func semacquire(", Find: "waitReasonSemacquire", Replace: "waitReasonStoppingTheWorld"},
+			{In: "func internal_sync_nanotime(", Find: "\treturn nanotime()\n", Replace: "\treturn dstSyncNano()\n"},
+		}},
+		// A pool's content follows neither Ps nor garbage collections: within a
+		// world it is a stack, and empty when the world begins.
+		{File: "sync/pool.go", Edits: []Edit{
+			{In: "type Pool struct {", Find: "\tNew func() any\n", Replace: "$0\n\tdst dstPool\n"},
+			{In: "func (p *Pool) Put(", Find: "\tl, _ := p.pin()\n",
+				Replace: "\tif p.dst.put(x) {\n\t\tif race.Enabled {\n\t\t\trace.Enable()\n\t\t}\n\t\treturn\n\t}\n$0"},
+			{In: "func (p *Pool) Get(", Find: "func (p *Pool) Get() any {\n",
+				Replace: "$0\tif x, ok := p.dst.get(); ok {\n\t\tif x == nil && p.New != nil {\n\t\t\tx = p.New()\n\t\t}\n\t\treturn x\n\t}\n"},
+		}},
+	}
+}

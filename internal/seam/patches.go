@@ -1,0 +1,19 @@
+package seam
+
+import "embed"
+
+// files holds what is added to a GOROOT: files/<path below GOROOT/src>.txt.
+//
+//go:embed files
+var files embed.FS
+
+// patches returns the edits for a Go release ("1.26", "1.27") on linux/goarch.
+func patches(release, goarch string) []Patch {
+	var list []Patch
+	list = append(list, schedulerPatches(release)...)
+	list = append(list, clockPatches(release)...)
+	list = append(list, randomPatches(release)...)
+	list = append(list, kernelPatches(goarch)...)
+	list = append(list, processPatches(release)...)
+	return list
+}

@@ -1,0 +1,133 @@
+package sched
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"sort"
+	"strings"
+	"time"
+)
+
+// A Goroutine is one goroutine of a world, as reports show it.
+type Goroutine struct {
+	Host   string // "" is the world itself
+	Number uint32 // within the run
+	State  string // what it waits for
+	Stack  string
+}
+
+// A DeadlockError tells that every goroutine waits and no event is pending.
+type DeadlockError struct{ Goroutines []Goroutine }
+
+func (e *DeadlockError) Error() string {
+	return "deadlock: every goroutine waits and no event is pending\n" + format(e.Goroutines)
+}
+
+// A LimitError tells that the run went on beyond its limit of virtual time.
+type LimitError struct {
+	Limit      time.Duration
+	Goroutines []Goroutine
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("still running after %v of virtual time\n%s", e.Limit, format(e.Goroutines))
+}
+
+// A SpinError tells that a goroutine computed without reaching a scheduling
+// point.
+type SpinError struct {
+	Host  string
+	After time.Duration // real time
+	Stack string
+}
+
+func (e *SpinError) Error() string {
+	return fmt.Sprintf("host %s spins: no scheduling point for %v of real time, at\n%s", hostName(e.Host), e.After, e.Stack)
+}
+
+// An EscapeError tells that a goroutine outside of the world woke one inside.
+type EscapeError struct{ Stack string }
+
+func (e *EscapeError) Error() string {
+	return "escape: a goroutine outside of the simulation woke one inside (a channel, mutex or timer made outside is shared with it), at\n" + e.Stack
+}
+
+func hostName(name string) string {
+	if name == "" {
+		return "(none: the test itself)"
+	}
+	return name
+}
+
+func format(list []Goroutine) string {
+	var b strings.Builder
+	for i, g := range list {
+		if i == 0 || list[i-1].Host != g.Host {
+			fmt.Fprintf(&b, "\nhost %s:\n", hostName(g.Host))
+		}
+		fmt.Fprintf(&b, "goroutine %d [%s]:\n%s\n", g.Number, g.State, g.Stack)
+	}
+	return b.String()
+}
+
+func (w *World) deadlock() error { return &DeadlockError{Goroutines: w.describe()} }
+
+func (w *World) escaped() error {
+	frames := runtime.CallersFrames(w.rt.escapePC[:w.rt.escapeN])
+	return &EscapeError{Stack: formatFrames(frames)}
+}
+
+func formatFrames(frames *runtime.Frames) string {
+	var b strings.Builder
+	for {
+		f, more := frames.Next()
+		if f.Function != "" {
+			fmt.Fprintf(&b, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
+		}
+		if !more {
+			return b.String()
+		}
+	}
+}
+
+// describe lists the world's goroutines, host by host.
+func (w *World) describe() []Goroutine {
+	stacks := allStacks()
+	var list []Goroutine
+	for _, h := range w.hosts {
+		infos := make([]goroutineInfo, h.rt.live+1)
+		infos = infos[:rtList(h.rt, infos)]
+		sort.Slice(infos, func(i, j int) bool { return infos[i].id < infos[j].id })
+		for _, info := range infos {
+			if info.id == 0 {
+				continue // the engine
+			}
+			list = append(list, Goroutine{Host: h.name, Number: info.id, State: info.reason, Stack: stacks[info.goid]})
+		}
+	}
+	return list
+}
+
+// allStacks returns the stacks of all goroutines of the process by goid,
+// without their headings and without the runtime's frames on top.
+func allStacks() map[uint64]string {
+	buf := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buf, true)
+		if n < len(buf) || len(buf) >= 64<<20 {
+			buf = buf[:n]
+			break
+		}
+		buf = make([]byte, 2*len(buf))
+	}
+	stacks := map[uint64]string{}
+	for _, block := range bytes.Split(buf, []byte("\n\n")) {
+		head, body, ok := bytes.Cut(block, []byte("\n"))
+		var goid uint64
+		if _, err := fmt.Sscanf(string(head), "goroutine %d", &goid); ok && err == nil {
+			stacks[goid] = string(body)
+		}
+	}
+	return stacks
+}

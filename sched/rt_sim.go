@@ -1,0 +1,42 @@
+//go:build dstsim
+
+package sched
+
+import "unsafe"
+
+// Available reports whether this binary is a simulation build.
+func Available() bool { return true }
+
+// These are defined by the overlay; see internal/seam/files.
+
+func rtNewWorld(rng uint64) *rtWorld
+func rtNewHost(w *rtWorld, id uint32, rng, maprng uint64, user unsafe.Pointer) *rtHost
+func rtBegin(w *rtWorld, base *rtHost)
+func rtEnd(w *rtWorld, hosts []*rtHost)
+func rtKill(h *rtHost) bool
+func rtExit()
+func rtGo(h *rtHost, f func()) uint32
+func rtPause(h *rtHost)
+func rtResume(h *rtHost)
+func rtYieldEngine()
+func rtWatch()
+func rtPark(why string)
+func rtWake(g uintptr, id uint32)
+func rtSelf() (g uintptr, id uint32)
+func rtHostUser() unsafe.Pointer
+func rtCharge() bool
+func rtDraw()
+func rtTimers() int64
+func rtEnter()
+func rtLeave(sync bool)
+func rtInKernel() bool
+func rtList(h *rtHost, buf []goroutineInfo) int
+func rtHolder(w *rtWorld) (goid uint64, host uint32)
+
+//go:noescape
+func rtCopy(dst, src unsafe.Pointer, n uintptr)
+
+func rtSetHooks(onPanic func(v any, fatal bool), onExit func(code int), traps *Traps)
+func rtSetKernel(f func(c *Call) (r1, r2, errno uintptr))
+func rtSetProcess(f func() ProcessState)
+func rtSetPoller(p Poller)

@@ -1,0 +1,3 @@
+//go:build dstsim
+
+// This file lets the package declare functions that the overlay defines.

@@ -1,0 +1,170 @@
+package sched
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// A Step is one entry of a trace.
+type Step struct {
+	When  int64  // virtual time
+	Host  uint32 // by number; 0 is the world itself
+	G     uint32 // goroutine's number within the run, or 0
+	Kind  Kind
+	What  uint64
+	stack int32 // index into the trace's stacks
+}
+
+// A Trace holds every step of a run, with stacks.
+type Trace struct {
+	Steps  []Step
+	Lost   int // steps that could not be recorded
+	names  func(uint32) string
+	stacks [][14]uintptr
+	known  map[[14]uintptr]int32
+}
+
+const traceBuffer = 1 << 14
+
+// Record makes the world keep every step, for [Trace.Diff]. It changes nothing
+// else. It is called before Run.
+func (w *World) Record() {
+	w.trace = &Trace{known: map[[14]uintptr]int32{}, stacks: make([][14]uintptr, 1)}
+	w.trace.known[[14]uintptr{}] = 0
+	w.trace.names = func(id uint32) string {
+		if int(id) < len(w.hosts) {
+			return w.hosts[id].name
+		}
+		return fmt.Sprint(id)
+	}
+	w.rt.rec = make([]rtStep, traceBuffer)
+}
+
+// Trace returns what was recorded, or nil.
+func (w *World) Trace() *Trace { return w.trace }
+
+// add records a step that this package made.
+func (t *Trace) add(rt *rtWorld, kind Kind, host uint32, what uint64) {
+	if rt.recN >= int64(len(rt.rec))/2 {
+		t.drain(rt)
+	}
+	s := &rt.rec[rt.recN]
+	rt.recN++
+	*s = rtStep{now: rt.now, host: host, kind: uint32(kind), what: what}
+	if kind == KindSyscall || kind == KindFault || kind == KindHost || kind == KindUser {
+		_, s.g = rtSelf()
+		s.n = int32(runtime.Callers(3, s.pc[:]))
+	}
+}
+
+// drain takes over what the runtime has recorded.
+func (t *Trace) drain(rt *rtWorld) {
+	for i := range rt.rec[:rt.recN] {
+		s := &rt.rec[i]
+		for j := max(s.n, 0); j < int32(len(s.pc)); j++ {
+			s.pc[j] = 0
+		}
+		id, ok := t.known[s.pc]
+		if !ok {
+			id = int32(len(t.stacks))
+			t.stacks = append(t.stacks, s.pc)
+			t.known[s.pc] = id
+		}
+		t.Steps = append(t.Steps, Step{When: s.now, Host: s.host, G: s.g, Kind: Kind(s.kind), What: s.what, stack: id})
+	}
+	t.Lost = int(rt.recLost)
+	rt.recN = 0
+}
+
+func (s Step) same(o Step) bool {
+	return s.When == o.When && s.Host == o.Host && s.G == o.G && s.Kind == o.Kind && s.What == o.What
+}
+
+// A Divergence is the first step at which two runs of one seed part.
+type Divergence struct {
+	Index  int    // of the step, from 0
+	Before string // the last steps that both made
+	A, B   string // what each did then, with its stack; "" if it had ended
+}
+
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("two runs of one seed part at step %d\n\nthe last steps that both made:\n%s\nthe first run then made:\n%s\nthe second run then made:\n%s",
+		d.Index, d.Before, d.A, d.B)
+}
+
+// Diff returns where a and b part, or nil if they are the same.
+func (t *Trace) Diff(b *Trace) *Divergence {
+	n := min(len(t.Steps), len(b.Steps))
+	i := 0
+	for i < n && t.Steps[i].same(b.Steps[i]) {
+		i++
+	}
+	if i == n && len(t.Steps) == len(b.Steps) {
+		return nil
+	}
+	d := &Divergence{Index: i}
+	var before strings.Builder
+	for j := max(0, i-8); j < i; j++ {
+		fmt.Fprintf(&before, "\t%s\n", t.line(j))
+	}
+	d.Before = before.String()
+	d.A, d.B = t.detail(i), b.detail(i)
+	return d
+}
+
+// line renders one step.
+func (t *Trace) line(i int) string {
+	s := t.Steps[i]
+	host := hostName(t.names(s.Host))
+	at := time.Duration(s.When - Epoch)
+	g := ""
+	if s.G != 0 {
+		g = fmt.Sprintf(" goroutine %d", s.G)
+	}
+	return fmt.Sprintf("%-14v host %s%s %v %#x", at, host, g, s.Kind, s.What)
+}
+
+// detail renders a step with its stack, or that there is none.
+func (t *Trace) detail(i int) string {
+	if i >= len(t.Steps) {
+		return "\tnothing: it had ended\n"
+	}
+	stack := t.stacks[t.Steps[i].stack]
+	n := 0
+	for n < len(stack) && stack[n] != 0 {
+		n++
+	}
+	text := "\t" + t.line(i) + "\n"
+	if n > 0 {
+		text += formatFrames(runtime.CallersFrames(stack[:n]))
+	} else {
+		// What ran before it is where to look.
+		for j := i - 1; j >= 0; j-- {
+			if s := t.Steps[j]; s.Kind == KindRun {
+				stack := t.stacks[s.stack]
+				n := 0
+				for n < len(stack) && stack[n] != 0 {
+					n++
+				}
+				return text + "\tlast goroutine to run, from where it was resumed:\n" + formatFrames(runtime.CallersFrames(stack[:n]))
+			}
+		}
+	}
+	return text
+}
+
+// WriteTo writes the trace as text, a line a step: the canonical form.
+func (t *Trace) WriteTo(out io.Writer) (int64, error) {
+	var n int64
+	for i := range t.Steps {
+		m, err := fmt.Fprintln(out, t.line(i))
+		n += int64(m)
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
