@@ -155,9 +155,13 @@ func printEnv(args []string, stdout io.Writer) error {
 
 func printVersion(stdout io.Writer) error {
 	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-		// As go tool, or go run path@version, we are a dependency.
+	if info, ok := debug.ReadBuildInfo(); ok {
+		// As a tool of the user's module, we are one of its dependencies.
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/dstkit/dst" && m.Version != "" {
+				version = m.Version
+			}
+		}
 	}
 	fmt.Fprintf(stdout, "dstrewrite %s, for Go %s\n", version, strings.Join(seam.Supported(), ", "))
 	t, o, err := prepare("")
