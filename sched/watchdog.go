@@ -64,8 +64,11 @@ func startWatchdog() {
 		return
 	}
 	watched.runs = true
+	// The ticker is made here: what package time initialises on first use must
+	// not be contended for from outside while a world runs.
+	tick := time.NewTicker(spinTick).C
 	go func() {
-		for range time.Tick(spinTick) {
+		for range tick {
 			watched.Lock()
 			for w := range watched.worlds {
 				w.watchdog.look(w)

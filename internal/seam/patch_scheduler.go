@@ -35,11 +35,16 @@ func schedulerPatches(release string) []Patch {
 				Replace: "$0\tif getg().dst.world != nil {\n\t\treturn false\n\t}\n"},
 			{In: "func main()", Find: "\tneedUnlock = false\n\tunlockOSThread()\n", Replace: "$0\tdstBooted()\n"},
 		}},
-		// How often the runtime yields for its own purposes depends on the machine.
+		// What the runtime waits for during a collection, and how often it yields
+		// for its own purposes, depends on the machine: the token stays.
 		{File: "runtime/mgc.go", Edits: []Edit{
+			{In: "func gcStart(", Find: "\tif gp := getg(); gp.bubble != nil {\n",
+				Replace: "\tif gp := getg(); gp.dst.world != nil {\n\t\tgp.dst.rt++\n\t\tdefer func() {\n\t\t\tgp.dst.rt--\n\t\t}()\n\t}\n$0"},
 			{Find: "\t\tGosched()\n", Replace: "\t\tdstKeepGosched()\n", Count: 4},
 		}},
 		{File: "runtime/mgcmark.go", Edits: []Edit{
+			{In: "func gcAssistAlloc(", Find: "\tif gp := getg(); gp.bubble != nil {\n",
+				Replace: "\tif gp := getg(); gp.dst.world != nil {\n\t\tgp.dst.rt++\n\t\tdefer func() {\n\t\t\tgp.dst.rt--\n\t\t}()\n\t}\n$0"},
 			{Find: "\t\t\tGosched()\n", Replace: "\t\t\tdstKeepGosched()\n"},
 		}},
 		{File: "runtime/coro.go", Edits: []Edit{

@@ -1,12 +1,5 @@
 package seam
 
-import "embed"
-
-// files holds what is added to a GOROOT: files/<path below GOROOT/src>.txt.
-//
-//go:embed files
-var files embed.FS
-
 // patches returns the edits for a Go release ("1.26", "1.27") on linux/goarch.
 func patches(release, goarch string) []Patch {
 	var list []Patch
