@@ -73,7 +73,6 @@ func BenchmarkChan(b *testing.B) {
 				d <- <-c
 			}
 		}()
-		b.ResetTimer()
 		for range b.N {
 			c <- 1
 			<-d

@@ -24,6 +24,7 @@ func schedulerPatches(release string) []Patch {
 			// … and one that ends.
 			{In: "func goexit0(", Find: "\tgdestroy(gp)\n\tschedule()\n",
 				Replace: "\tdstw := dstExiting(gp)\n\tgdestroy(gp)\n\tif dstw != nil {\n\t\tdstNext(dstw)\n\t}\n\tschedule()\n"},
+			{In: "func goexit1()", Find: "\tif raceenabled {\n", Replace: "$0\t\tdstRaceExit(getg())\n"},
 			{In: "func gdestroy(", Find: "\tgp.bubble = nil\n", Replace: "$0\tdstGone(gp)\n"},
 			// Preemption keeps the token where it is, unless the holder spins.
 			{In: "func goschedImpl(", Find: "\tpp := gp.m.p.ptr()\n", Replace: "\tif preempted && gp.dst.world != nil {\n\t\tdstPreempted(gp)\n\t}\n$0"},
