@@ -122,8 +122,6 @@ func (c *Client) ask(ctx context.Context, node string, m wire.Message) (*wire.Me
 				return answer, nil
 			case wire.NotLeader:
 				return nil, ErrNotLeader
-			case wire.TooLarge:
-				return nil, ErrTooLarge
 			}
 			err = errors.New(answer.Status.String()) // not ready, busy: ask again
 		}

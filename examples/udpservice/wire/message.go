@@ -14,7 +14,7 @@ const (
 type Kind uint8
 
 const (
-	Put      Kind = iota + 1 // client to leader: Nonce (client), Req, Key, Value
+	Put      Kind = iota + 1 // client to leader: Nonce (client), Req (from 1), Key, Value
 	PutReply                 // Nonce, Req, Status; once done: Epoch, Seq
 	Get                      // client to any node: Nonce, Req, Key
 	GetReply                 // Nonce, Req, Status; if found: Epoch, Seq, Value
@@ -51,12 +51,11 @@ const (
 	NotLeader        // only the leader takes puts
 	NotReady         // the node has not caught up or recovered yet: try again
 	Busy             // too many puts wait for a follower: try again
-	TooLarge         // key or value beyond the limits
 	Refused          // the follower has promised itself to another epoch
 	statuses
 )
 
-var statusNames = [statuses]string{"ok", "not found", "not the leader", "not ready", "busy", "too large", "refused"}
+var statusNames = [statuses]string{"ok", "not found", "not the leader", "not ready", "busy", "refused"}
 
 func (s Status) String() string {
 	if s >= statuses {
