@@ -147,12 +147,15 @@ func (l *leader) append(now time.Time, id int) {
 
 // ack moves a follower's progress on, and with it what is committed.
 func (l *leader) ack(now time.Time, m *wire.Message) error {
+	if l.phase != serving {
+		return nil // to an earlier incarnation
+	}
 	if m.Epoch > l.epoch {
 		l.logf("follower %d is in epoch %d, this leader in %d", m.From, m.Epoch, l.epoch)
 		return ErrSuperseded
 	}
 	p := &l.progress[m.From]
-	if l.phase != serving || m.Epoch != l.epoch || m.Seq <= p.match || m.Seq > l.log.last() {
+	if m.Epoch != l.epoch || m.Seq <= p.match || m.Seq > l.log.last() {
 		return nil // late, or nothing new
 	}
 	p.match, p.retry = m.Seq, retry{}

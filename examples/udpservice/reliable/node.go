@@ -47,6 +47,7 @@ type Node struct {
 	store *store      // shared in part
 	ready atomic.Bool // shared
 	out   []byte      // datagram being sent
+	write func(datagram []byte, to netip.AddrPort) error
 }
 
 // role is what a node does as leader or follower.
@@ -93,7 +94,19 @@ func Listen(cfg Config) (*Node, error) {
 	}
 	var b [8]byte
 	rand.Read(b[:]) // never fails
-	n := &Node{cfg: cfg, conn: conn, nonce: binary.BigEndian.Uint64(b[:]), store: newStore()}
+	n := newNode(cfg, binary.BigEndian.Uint64(b[:]))
+	n.conn = conn
+	n.write = func(datagram []byte, to netip.AddrPort) error {
+		conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+		_, err := conn.WriteToUDPAddrPort(datagram, to)
+		return err
+	}
+	return n, nil
+}
+
+// newNode returns a node without a socket.
+func newNode(cfg Config, nonce uint64) *Node {
+	n := &Node{cfg: cfg, nonce: nonce, store: newStore()}
 	for id, name := range cfg.Nodes {
 		if id != cfg.ID {
 			n.peers[id] = &peer{name: name}
@@ -104,7 +117,7 @@ func Listen(cfg Config) (*Node, error) {
 	} else {
 		n.role = newFollower(n)
 	}
-	return n, nil
+	return n
 }
 
 // Addr returns where the node listens.
@@ -161,13 +174,13 @@ func (n *Node) Run(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		if err := n.handle(m, from); err != nil {
+		if err := n.handle(time.Now(), m, from); err != nil {
 			return err
 		}
 	}
 }
 
-func (n *Node) handle(m *wire.Message, from netip.AddrPort) error {
+func (n *Node) handle(now time.Time, m *wire.Message, from netip.AddrPort) error {
 	switch m.Kind {
 	case wire.Get:
 		n.get(m, from)
@@ -177,7 +190,7 @@ func (n *Node) handle(m *wire.Message, from netip.AddrPort) error {
 			return nil // no node of this store
 		}
 	}
-	return n.role.handle(time.Now(), m, from)
+	return n.role.handle(now, m, from)
 }
 
 func (n *Node) get(m *wire.Message, from netip.AddrPort) {
@@ -195,8 +208,7 @@ func (n *Node) get(m *wire.Message, from netip.AddrPort) {
 // send sends a message, or drops it: whoever needs it asks again.
 func (n *Node) send(to netip.AddrPort, m *wire.Message) {
 	n.out = m.AppendTo(n.out[:0])
-	n.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if _, err := n.conn.WriteToUDPAddrPort(n.out, to); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := n.write(n.out, to); err != nil && !errors.Is(err, net.ErrClosed) {
 		n.logf("send %v to %v: %v", m.Kind, to, err)
 	}
 }
