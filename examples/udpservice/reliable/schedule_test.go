@@ -241,7 +241,11 @@ func (w *world) heal() {
 // Whatever the network does, and whichever one node at a time loses its memory.
 func TestSchedules(t *testing.T) {
 	crashes, acks, epochs := 0, 0, uint64(0)
-	for seed := range uint64(2000) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			w := newWorld(t, seed)
 			for range 150 {

@@ -108,7 +108,10 @@ func (f *fetch) add(now time.Time, m *wire.Message) {
 		return
 	}
 	f.chunks[m.Index] = m
-	f.tries = 0
+	f.tries, f.retry.wait = 0, 0 // chunks do get through: no more backing off
+	if soon := now.Add(firstRetry); f.retry.at.After(soon) {
+		f.retry.at = soon
+	}
 	for f.chunks[f.first] != nil {
 		f.first++
 	}
