@@ -55,10 +55,8 @@ func TestMajority(t *testing.T) {
 	}
 	c.block(1, false)
 	c.block(2, false)
+	c.wait("the put that waited", func() bool { return c.nodes[2].State()["x"].Value == "2" })
 	c.agree()
-	if it := c.nodes[2].State()["x"]; it.Value != "2" {
-		t.Errorf("the put that waited is lost: %v", it)
-	}
 }
 
 // Several clients at once on a network that loses a fifth of all datagrams.
