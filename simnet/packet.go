@@ -177,7 +177,7 @@ func truesize(payload int) int {
 		return skb + small
 	}
 	if size > maxAlloc {
-		return skb + (size+page-1)&^(page-1)
+		return skb + small + (payload+page-1)&^(page-1) // whole pages beside the headers
 	}
 	c := 1024
 	for c < size {

@@ -74,6 +74,9 @@ func (s *Stack) route(dst, src netip.Addr, oif int) (r route, errno syscall.Errn
 		r.ifindex = eth0
 	}
 	if r.ifindex == lo {
+		if !dst.Is4() {
+			return r, syscall.ENETUNREACH // lo has no route to IPv6 groups
+		}
 		r.local = true
 		ethAddr = loAddr
 	} else if !s.up {

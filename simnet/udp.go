@@ -143,15 +143,13 @@ func (u *UDP) Bind(addr netip.AddrPort) syscall.Errno {
 	if u.port != 0 || u.raddr.IsValid() {
 		return syscall.EINVAL
 	}
-	old := *u
 	u.receive(a)
-	u.saddr = source
 	u.inGroup = u.ReusePort
 	if errno := u.take(addr.Port()); errno != 0 {
-		u.laddr, u.saddr, u.inGroup = old.laddr, old.saddr, old.inGroup
-		u.has4, u.has6 = old.has4, old.has6
+		u.receive(u.any()) // as it was
 		return errno
 	}
+	u.saddr = source
 	u.fixedPort = addr.Port() != 0
 	u.fixedAddr = u.laddr.IsValid()
 	u.cache.gen = 0
