@@ -59,7 +59,10 @@ func (n *Network) Counters(from, to string) Counters {
 	sched.Enter()
 	defer sched.Leave()
 	f, t := n.pair("Counters", from, to)
-	return n.path(f, t).counters()
+	if t.index >= len(f.paths) || f.paths[t.index] == nil {
+		return Counters{} // not used yet; looking changes nothing
+	}
+	return f.paths[t.index].counters()
 }
 
 // Total returns the sum of the counters of all pairs of hosts.

@@ -17,7 +17,7 @@ func (s *Stack) udpInput(p *Datagram) {
 		return
 	}
 	s.c.NoPorts++
-	s.n.note(NoPort, s, nil, p)
+	s.n.note(NoPort, s, s, p)
 	s.refuse(p)
 }
 
@@ -112,7 +112,7 @@ func (u *UDP) enqueue(p *Datagram) {
 	if u.rmem > 0 && u.rmem+p.truesize > u.rcvbuf {
 		u.drops++
 		u.s.c.RcvbufErrors++
-		u.s.n.note(BufferFull, nil, u.s, p)
+		u.s.n.note(BufferFull, u.s, u.s, p)
 		u.s.n.put(p)
 		return
 	}

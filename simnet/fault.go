@@ -141,8 +141,8 @@ func (n *Network) setFault(call string, kind faultKind, from, to string, set fun
 }
 
 // Heal ends every fault that was asked for: partitions and cuts are mended,
-// what is held is released, and interfaces that are down come up. Links keep
-// their settings.
+// what is held is released (in order of arrival on each way, one way after the
+// other), and interfaces that are down come up. Links keep their settings.
 func (n *Network) Heal() {
 	sched.Enter()
 	defer sched.Leave()

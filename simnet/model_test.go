@@ -761,6 +761,9 @@ func TestMisuse(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	l := newLAN(t, 1, "a", "b")
+	if h := l.Hosts(); !slices.Equal(h, []string{"a", "b"}) {
+		t.Errorf("hosts %q", h)
+	}
 	for got, want := range map[string]string{
 		string(l.EtcHosts("a")):        "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n10.0.0.1\ta\n10.0.0.2\tb\nfd00::1\ta\nfd00::2\tb\n",
 		string(l.EtcHostname("a")):     "a\n",

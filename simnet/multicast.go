@@ -141,7 +141,7 @@ func (s *Stack) deliverAll(p *Datagram) {
 	}
 	if found == nil {
 		s.c.NoPorts++
-		s.n.note(NoPort, s, nil, p)
+		s.n.note(NoPort, s, s, p)
 		s.n.put(p)
 		return
 	}

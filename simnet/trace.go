@@ -44,7 +44,7 @@ type PacketEvent struct {
 	Time     int64 // virtual nanoseconds
 	Verb     Verb
 	Proto    string         // "udp" or "icmp"
-	From, To string         // hosts; To is empty where no host has the address
+	From, To string         // hosts, the same one for what happens within it; To is empty where no host has the address
 	Src, Dst netip.AddrPort // addresses in the packet
 	Size     int            // payload bytes
 }
