@@ -122,7 +122,7 @@ func (u *UDP) SetMulticastInterface(ifindex int) syscall.Errno {
 		return syscall.EADDRNOTAVAIL
 	}
 	u.mcIf = ifindex
-	u.cache.gen = 0
+	u.forget()
 	return 0
 }
 
@@ -135,7 +135,7 @@ func (u *UDP) SetMulticastInterface6(ifindex int) syscall.Errno {
 		return syscall.ENODEV
 	}
 	u.mcIf6 = ifindex
-	u.cache.gen = 0
+	u.forget()
 	return 0
 }
 

@@ -54,11 +54,22 @@ type UDP struct {
 	mcIf, mcIf6           int
 	joined                []membership
 
-	cache struct { // the route of the last Send
-		to  netip.AddrPort // as given
-		gen uint64         // of the network; 0: nothing cached
-		dst netip.AddrPort // on the wire
-		route
+	way   way    // of a Send with a control message
+	cache [4]way // of the last Sends, by the address's last byte
+}
+
+// A way is the route of one Send.
+type way struct {
+	to  netip.AddrPort // as given
+	gen uint64         // of the network; 0: nothing cached
+	dst netip.AddrPort // on the wire
+	route
+}
+
+// forget drops the routes that the socket remembers.
+func (u *UDP) forget() {
+	for i := range u.cache {
+		u.cache[i].gen = 0
 	}
 }
 
@@ -152,7 +163,7 @@ func (u *UDP) Bind(addr netip.AddrPort) syscall.Errno {
 	u.saddr = source
 	u.fixedPort = addr.Port() != 0
 	u.fixedAddr = u.laddr.IsValid()
-	u.cache.gen = 0
+	u.forget()
 	return 0
 }
 
@@ -277,7 +288,7 @@ func (u *UDP) Connect(to netip.AddrPort) syscall.Errno {
 	if !u.saddr.IsValid() {
 		u.saddr = r.src
 	}
-	u.cache.gen = 0
+	u.forget()
 	return 0
 }
 
@@ -288,7 +299,7 @@ func (u *UDP) Disconnect() {
 		return
 	}
 	u.raddr = netip.AddrPort{}
-	u.cache.gen = 0
+	u.forget()
 	if !u.fixedAddr {
 		u.saddr = netip.Addr{}
 		u.receive(u.any())
@@ -355,12 +366,15 @@ func (u *UDP) Send(payload []byte, to netip.AddrPort, c *Control) (int, syscall.
 		return 0, syscall.EMSGSIZE
 	}
 	n := u.s.n
-	if c != nil || u.cache.gen != n.gen || u.cache.to != to {
-		if errno := u.find(to, c); errno != 0 {
+	r := &u.way
+	if c == nil {
+		r = &u.cache[to.Addr().As16()[15]%uint8(len(u.cache))]
+	}
+	if c != nil || r.gen != n.gen || r.to != to {
+		if errno := u.find(r, to, c); errno != 0 {
 			return 0, errno
 		}
 	}
-	r := &u.cache
 	if r.cast == broadcast && !u.Broadcast {
 		return 0, syscall.EACCES
 	}
@@ -404,10 +418,9 @@ func (u *UDP) Send(payload []byte, to netip.AddrPort, c *Control) (int, syscall.
 	return len(payload), 0
 }
 
-// find puts the way to an address into the cache.
-func (u *UDP) find(to netip.AddrPort, c *Control) syscall.Errno {
-	cache := &u.cache
-	cache.gen = 0
+// find finds the way to an address.
+func (u *UDP) find(w *way, to netip.AddrPort, c *Control) syscall.Errno {
+	w.gen = 0
 	a, port := u.raddr.Addr(), u.raddr.Port()
 	if to.Addr().IsValid() {
 		if to.Port() == 0 {
@@ -433,11 +446,9 @@ func (u *UDP) find(to netip.AddrPort, c *Control) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	cache.route = r
-	cache.dst = netip.AddrPortFrom(r.dst, port)
-	if c == nil {
-		cache.to, cache.gen = to, u.s.n.gen
-	}
+	w.route = r
+	w.dst = netip.AddrPortFrom(r.dst, port)
+	w.to, w.gen = to, u.s.n.gen
 	return 0
 }
 
