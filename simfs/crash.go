@@ -44,35 +44,25 @@ func (d *Disk) all() []*Inode {
 
 // PowerLoss is the loss of power: of each inode's log, the first operations
 // are kept and the others lost; how many is drawn from s, and zero loses
-// nothing. An inode without a log takes no draw.
+// nothing. An inode without a log takes no draw. A rename between directories
+// that either of them keeps is kept by both, with all that came before it.
 //
 // Processes must be gone: what they had open is not valid any more.
 func (d *Disk) PowerLoss(s *sched.Stream) {
 	inodes := d.all()
-	// How much each directory keeps is settled first, for a rename is decided
-	// by the directory that it leads to.
+	var dirs []*Inode
 	for _, n := range inodes {
-		if n.kind != Directory || len(n.dirLog) == 0 {
-			continue
-		}
-		keep := len(n.dirLog) - s.N(len(n.dirLog)+1)
-		for i, o := range n.dirLog {
-			if o.add == "" && o.pair != nil && !o.pair.done {
-				continue // its other half decides
-			}
-			if i < keep {
-				o.apply()
-				if o.pair != nil {
-					o.pair.apply()
-				}
-			}
+		if len(n.dirLog) > 0 {
+			n.keep = len(n.dirLog) - s.N(len(n.dirLog)+1)
+			dirs = append(dirs, n)
 		}
 	}
+	commitDirs(dirs)
 	for _, n := range inodes {
 		switch n.kind {
 		case Directory:
-			n.dirLog = nil
-			n.names = nil
+			n.dropped += len(n.dirLog)
+			n.dirLog, n.names = nil, nil
 			clear(n.entries)
 			for name, child := range n.durable {
 				n.entries[name] = child

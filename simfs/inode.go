@@ -43,6 +43,8 @@ type Inode struct {
 	entries, durable map[string]*Inode
 	names            []string // the entries' names, sorted; nil when it must be made again
 	dirLog           []*dirOp
+	logged, dropped  int // operations ever in the log, and those that left it
+	keep             int // how much of the log is about to be made durable
 
 	target func() string // Symlink
 	rdev   Rdev          // Device
@@ -197,33 +199,19 @@ func (n *Inode) Path() (string, syscall.Errno) {
 // A dirOp is one operation of a directory's log.
 type dirOp struct {
 	dir *Inode
+	seq int // number among the directory's operations
 
 	remove string // name that went away, if any
 	add    string // name that came, if any
 	node   *Inode // what add stands for
 
-	// pair is the other half of a rename between two directories; the half
-	// that adds decides over both.
-	pair *dirOp
-	done bool // durable already
+	pair *dirOp // the other half of a rename between two directories
 }
 
-// apply makes the operation durable.
-func (o *dirOp) apply() {
-	if o.done {
-		return
-	}
-	o.done = true
-	if o.remove != "" {
-		delete(o.dir.durable, o.remove)
-	}
-	if o.add != "" {
-		o.dir.durable[o.add] = o.node
-	}
-}
-
-func (n *Inode) logEntry(o *dirOp) *dirOp {
-	o.dir = n
+// logEntry puts an operation in the directory's log.
+func (n *Inode) logEntry(o *dirOp) {
+	o.dir, o.seq = n, n.logged
+	n.logged++
 	n.names = nil
 	n.mtime = n.disk.now()
 	n.ctime = n.mtime
@@ -231,26 +219,52 @@ func (n *Inode) logEntry(o *dirOp) *dirOp {
 	if len(n.dirLog) > MaxLog {
 		n.commitEntries(MaxLog / 2)
 	}
-	return o
 }
 
-// commitEntries makes the first count operations of the directory durable,
-// and with the two halves of a rename all that the other directory did before.
+// commitEntries makes the first count operations of the directory durable.
 func (n *Inode) commitEntries(count int) {
-	ops := n.dirLog[:count]
-	n.dirLog = append([]*dirOp(nil), n.dirLog[count:]...)
-	for _, o := range ops {
-		o.apply()
-		if o.pair == nil || o.pair.done {
-			continue
-		}
-		other := o.pair.dir
-		for i, oo := range other.dirLog {
-			if oo == o.pair {
-				other.commitEntries(i + 1)
-				break
+	if count > 0 {
+		n.keep = count
+		commitDirs([]*Inode{n})
+	}
+}
+
+// commitDirs makes the first keep operations of each directory durable. The
+// two halves of a rename become durable together, and with each half all that
+// its directory did before: so keep grows, and with it the list.
+func commitDirs(dirs []*Inode) {
+	first := 0 // of the directories that grew since they were looked at
+	for todo := dirs; first < len(todo); first++ {
+		n := todo[first]
+		for _, o := range n.dirLog[:n.keep] {
+			if o.pair == nil {
+				continue
+			}
+			other := o.pair.dir
+			if need := o.pair.seq - other.dropped + 1; need > other.keep {
+				other.keep = need
+				todo = append(todo, other)
 			}
 		}
+		dirs = todo
+	}
+	for _, n := range dirs {
+		for _, o := range n.dirLog[:n.keep] {
+			if o.remove != "" {
+				delete(n.durable, o.remove)
+			}
+			if o.add != "" {
+				n.durable[o.add] = o.node
+			}
+		}
+		n.dropped += n.keep
+		if n.keep == len(n.dirLog) {
+			clear(n.dirLog)
+			n.dirLog = n.dirLog[:0]
+		} else {
+			n.dirLog = append([]*dirOp(nil), n.dirLog[n.keep:]...)
+		}
+		n.keep = 0
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // An arm takes system calls: the machine's kernel, or a simulated process.
 // One sequence of calls goes to both, and what they answer has to be the same.
 type arm struct {
-	t   *testing.T
+	t   testing.TB
 	p   *Process // nil: the machine
 	w   *sched.World
 	log []string
@@ -153,4 +153,3 @@ func cstr(s string) unsafe.Pointer {
 	b, _ := syscall.BytePtrFromString(s)
 	return unsafe.Pointer(b)
 }
-

@@ -18,8 +18,7 @@ type pair struct {
 
 func newPair(t testing.TB) *pair {
 	p, w := newProcess(t, Options{})
-	tt, _ := t.(*testing.T)
-	a := &arm{t: tt, p: p, w: w}
+	a := &arm{t: t, p: p, w: w}
 	x, _ := a.bound4()
 	y, port := a.bound4()
 	buf, from, n := make([]byte, 64), new(syscall.RawSockaddrAny), new(int32)

@@ -43,7 +43,10 @@ func put[T any](ptr unsafe.Pointer, v *T) syscall.Errno {
 }
 
 // buffer is the program's memory at ptr, to be moved by CopyIn and CopyOut
-// and never touched otherwise.
+// and never touched otherwise. A program may well say that there is more of it
+// than it will be given.
+//
+//go:nocheckptr
 func buffer(ptr unsafe.Pointer, n uintptr) ([]byte, syscall.Errno) {
 	switch {
 	case n == 0:
@@ -63,12 +66,10 @@ func (p *Process) pathAt(ptr unsafe.Pointer, buf *[maxPath]byte) (string, syscal
 		return "", syscall.EFAULT
 	}
 	skip := int(uintptr(ptr) & 7)
-	ptr = unsafe.Add(ptr, -skip)
 	n := 0
-	for {
+	for at := -skip; ; at += 8 {
 		var word uint64
-		sched.CopyIn(bytesOf(&word), ptr)
-		ptr = unsafe.Add(ptr, 8)
+		sched.CopyIn(bytesOf(&word), unsafe.Add(ptr, at))
 		word |= 1<<(8*skip) - 1 // what lies before the path is not its end
 		zero := (word - 0x0101010101010101) &^ word & 0x8080808080808080
 		end := 8

@@ -9,14 +9,20 @@ import (
 	"unsafe"
 )
 
+// in4 and in6 make addresses with room behind them: some calls lie about the
+// length.
 func in4(addr [4]byte, port int) *syscall.RawSockaddrInet4 {
-	sa := &syscall.RawSockaddrInet4{Family: syscall.AF_INET, Addr: addr}
+	room := new([256]byte)
+	sa := (*syscall.RawSockaddrInet4)(unsafe.Pointer(room))
+	*sa = syscall.RawSockaddrInet4{Family: syscall.AF_INET, Addr: addr}
 	sa.Port = uint16(port>>8 | port<<8&0xff00)
 	return sa
 }
 
 func in6(addr [16]byte, port int) *syscall.RawSockaddrInet6 {
-	sa := &syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Addr: addr}
+	room := new([256]byte)
+	sa := (*syscall.RawSockaddrInet6)(unsafe.Pointer(room))
+	*sa = syscall.RawSockaddrInet6{Family: syscall.AF_INET6, Addr: addr}
 	sa.Port = uint16(port>>8 | port<<8&0xff00)
 	return sa
 }
