@@ -1,0 +1,700 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simfs"
+)
+
+// Constants that package syscall lacks.
+const (
+	oPath        = 0x200000
+	oTmpfile     = 0x400000
+	atFDCWD      = -100
+	atNoFollow   = 0x100
+	atRemoveDir  = 0x200
+	atEaccess    = 0x200
+	atFollow     = 0x400
+	atEmptyPath  = 0x1000
+	renameNoRepl = 1
+	renameExch   = 2
+	utimeNow     = 1<<30 - 1
+	utimeOmit    = 1<<30 - 2
+)
+
+// dirAt returns the directory from which a path is walked: the descriptor's,
+// or the working directory for AT_FDCWD.
+func (p *Process) dirAt(fd uintptr, path string) (*simfs.Inode, syscall.Errno) {
+	if int32(fd) == atFDCWD || path != "" && path[0] == '/' {
+		return p.cwd, 0
+	}
+	f := p.lookup(fd)
+	switch {
+	case f == nil:
+		return nil, syscall.EBADF
+	case f.kind != kindDisk || !f.node.IsDir():
+		return nil, syscall.ENOTDIR
+	}
+	return f.node, 0
+}
+
+// pathArg reads a directory descriptor and a path.
+func (p *Process) pathArg(fd uintptr, ptr unsafe.Pointer) (at *simfs.Inode, path string, errno syscall.Errno) {
+	if path, errno = p.pathAt(ptr, &p.path); errno == 0 {
+		at, errno = p.dirAt(fd, path)
+	}
+	return at, path, errno
+}
+
+// pathArg2 is pathArg for a second path of one call.
+func (p *Process) pathArg2(fd uintptr, ptr unsafe.Pointer) (at *simfs.Inode, path string, errno syscall.Errno) {
+	if path, errno = p.pathAt(ptr, &p.path2); errno == 0 {
+		at, errno = p.dirAt(fd, path)
+	}
+	return at, path, errno
+}
+
+// openAt serves the open family.
+func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mode uint32) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, ptr)
+	if errno != 0 {
+		return 0, errno
+	}
+	if flags&oTmpfile != 0 {
+		return 0, syscall.EOPNOTSUPP
+	}
+	if uint64(p.opened) >= p.nofile.cur {
+		return 0, syscall.EMFILE // before a file is made
+	}
+	n, errno := p.fs.Open(at, path, simfs.OpenFlags{
+		Create:        flags&syscall.O_CREAT != 0,
+		Exclusive:     flags&syscall.O_EXCL != 0,
+		Truncate:      flags&syscall.O_TRUNC != 0,
+		DirectoryOnly: flags&syscall.O_DIRECTORY != 0,
+		NoFollow:      flags&syscall.O_NOFOLLOW != 0,
+		Write:         flags&syscall.O_ACCMODE != syscall.O_RDONLY,
+		PathOnly:      flags&oPath != 0,
+	}, mode&^p.umask)
+	if errno != 0 {
+		return 0, errno
+	}
+	const gone = syscall.O_CREAT | syscall.O_EXCL | syscall.O_TRUNC | syscall.O_NOCTTY | syscall.O_CLOEXEC
+	f := &file{kind: kindDisk, owner: p, flags: flags&^gone | largeFile, node: n, path: strings.Clone(path)}
+	if n.Kind() == simfs.Generated {
+		f.content = n.Content()
+	}
+	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
+}
+
+func (f *file) readable() bool {
+	return f.flags&syscall.O_ACCMODE != syscall.O_WRONLY && f.flags&oPath == 0
+}
+
+func (f *file) writable() bool {
+	return f.flags&syscall.O_ACCMODE != syscall.O_RDONLY && f.flags&oPath == 0
+}
+
+// readAt reads from a file of the disk; b is the program's memory.
+func (f *file) readAt(b []byte, off int64) (int, syscall.Errno) {
+	if !f.readable() {
+		return 0, syscall.EBADF
+	}
+	if f.node.Kind() == simfs.Generated {
+		if off >= int64(len(f.content)) {
+			return 0, 0
+		}
+		n := min(len(b), len(f.content)-int(off))
+		if n > 0 {
+			sched.CopyOut(unsafe.Pointer(unsafe.SliceData(b)), f.content[off:][:n])
+		}
+		return n, 0
+	}
+	return f.node.ReadAt(b, off)
+}
+
+// writeAt writes to a file of the disk; b is the program's memory. It returns
+// where the write ended.
+func (f *file) writeAt(b []byte, off int64) (n int, end int64, errno syscall.Errno) {
+	if !f.writable() {
+		return 0, off, syscall.EBADF
+	}
+	if f.flags&syscall.O_APPEND != 0 && f.node.Kind() == simfs.Regular {
+		off = f.node.Size()
+	}
+	n, errno = f.node.WriteAt(b, off)
+	return n, off + int64(n), errno
+}
+
+// readFile reads at the file's offset from what is no socket.
+func (p *Process) readFile(f *file, b []byte) (int, syscall.Errno) {
+	if f.kind == kindConsole {
+		return 0, 0 // the standard input is at its end
+	}
+	n, errno := f.readAt(b, f.off)
+	f.off += int64(n)
+	return n, errno
+}
+
+// writeFile writes at the file's offset to what is no socket.
+func (p *Process) writeFile(f *file, b []byte) (int, syscall.Errno) {
+	if f.kind == kindConsole {
+		if f.fd == 0 {
+			return 0, syscall.EBADF
+		}
+		for done := 0; done < len(b); {
+			part := p.scratch[:min(len(b)-done, len(p.scratch))]
+			sched.CopyIn(part, unsafe.Pointer(&b[done]))
+			p.console[f.fd-1].write(p, f.fd, part)
+			done += len(part)
+		}
+		return len(b), 0
+	}
+	n, end, errno := f.writeAt(b, f.off)
+	if errno == 0 {
+		f.off = end
+	}
+	return n, errno
+}
+
+func (p *Process) sysRead(c *Call) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	if f == nil {
+		return 0, syscall.EBADF
+	}
+	b, errno := buffer(c.Ptr[1], c.Arg[2])
+	if errno != 0 {
+		return 0, errno
+	}
+	if f.sock != nil {
+		return p.receive(c, f, b, 0, nil, nil)
+	}
+	n, errno := p.readFile(f, b)
+	return uintptr(n), errno
+}
+
+func (p *Process) sysWrite(c *Call) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	if f == nil {
+		return 0, syscall.EBADF
+	}
+	b, errno := buffer(c.Ptr[1], c.Arg[2])
+	if errno != 0 {
+		return 0, errno
+	}
+	if f.sock != nil {
+		return p.send(c, f, b, 0, nil, 0)
+	}
+	n, errno := p.writeFile(f, b)
+	return uintptr(n), errno
+}
+
+// sysPositioned is pread64 and pwrite64.
+func (p *Process) sysPositioned(c *Call, write bool) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	off := int64(c.Arg[3])
+	switch {
+	case f == nil:
+		return 0, syscall.EBADF
+	case off < 0:
+		return 0, syscall.EINVAL
+	case f.kind != kindDisk:
+		return 0, syscall.ESPIPE
+	}
+	b, errno := buffer(c.Ptr[1], c.Arg[2])
+	n := 0
+	switch {
+	case errno != 0:
+	case write:
+		n, _, errno = f.writeAt(b, off)
+	default:
+		n, errno = f.readAt(b, off)
+	}
+	return uintptr(n), errno
+}
+
+// maxIovecs is the most that readv and its kin take.
+const maxIovecs = 1024
+
+// iovec reads one element of an array of iovecs.
+func iovec(base unsafe.Pointer, i int) (b []byte, errno syscall.Errno) {
+	var v syscall.Iovec
+	if errno := get(&v, unsafe.Add(base, uintptr(i)*unsafe.Sizeof(v))); errno != 0 {
+		return nil, errno
+	}
+	return buffer(unsafe.Pointer(v.Base), uintptr(v.Len))
+}
+
+// sysVector is readv and writev, and with positioned preadv and pwritev.
+func (p *Process) sysVector(c *Call, write, positioned bool) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	count := int(c.Arg[2])
+	switch {
+	case f == nil:
+		return 0, syscall.EBADF
+	case count < 0 || count > maxIovecs:
+		return 0, syscall.EINVAL
+	case count == 0:
+		return 0, 0
+	case absurd(c.Ptr[1]):
+		return 0, syscall.EFAULT
+	case positioned && f.kind != kindDisk:
+		return 0, syscall.ESPIPE
+	}
+	if f.sock != nil {
+		m := syscall.Msghdr{Iov: (*syscall.Iovec)(c.Ptr[1]), Iovlen: uint64(count)}
+		if write {
+			return p.sendMsg(c, f, &m, 0)
+		}
+		return p.receiveMsg(c, f, &m, 0)
+	}
+	off := f.off
+	if positioned {
+		off = int64(c.Arg[3])
+		if off < 0 {
+			return 0, syscall.EINVAL
+		}
+	}
+	total := 0
+	for i := range count {
+		b, errno := iovec(c.Ptr[1], i)
+		n := 0
+		switch {
+		case errno != 0:
+		case f.kind == kindConsole && write:
+			n, errno = p.writeFile(f, b)
+		case f.kind == kindConsole:
+		case write:
+			n, off, errno = f.writeAt(b, off)
+		default:
+			n, errno = f.readAt(b, off)
+			off += int64(n)
+		}
+		total += n
+		if errno != 0 && total == 0 {
+			return 0, errno
+		}
+		if errno != 0 || n < len(b) {
+			break
+		}
+	}
+	if !positioned {
+		f.off = off
+	}
+	return uintptr(total), 0
+}
+
+func (p *Process) sysLseek(c *Call) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	switch {
+	case f == nil || f.flags&oPath != 0:
+		return 0, syscall.EBADF
+	case f.kind != kindDisk:
+		return 0, syscall.ESPIPE
+	}
+	off, size := int64(c.Arg[1]), int64(0)
+	if f.node.Kind() == simfs.Generated {
+		size = int64(len(f.content))
+	} else if f.node.Kind() == simfs.Regular {
+		size = f.node.Size()
+	}
+	switch int(c.Arg[2]) {
+	case 0: // SEEK_SET
+	case 1: // SEEK_CUR
+		off += f.off
+	case 2: // SEEK_END
+		off += size
+	case 3, 4: // SEEK_DATA, SEEK_HOLE: all of it is data
+		if off < 0 || off >= size {
+			return 0, syscall.ENXIO
+		}
+		if int(c.Arg[2]) == 4 {
+			off = size
+		}
+	default:
+		return 0, syscall.EINVAL
+	}
+	if off < 0 {
+		return 0, syscall.EINVAL
+	}
+	f.off = off
+	if off == 0 {
+		f.names = nil
+	}
+	return uintptr(off), 0
+}
+
+func (p *Process) sysGetdents(c *Call) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	switch {
+	case f == nil || !f.readable():
+		return 0, syscall.EBADF
+	case f.kind != kindDisk || !f.node.IsDir():
+		return 0, syscall.ENOTDIR
+	case absurd(c.Ptr[1]):
+		return 0, syscall.EFAULT
+	case f.node.Stat().Nlink == 0:
+		return 0, syscall.ENOENT // it was removed
+	}
+	if f.names == nil {
+		f.names = f.node.Names()
+	}
+	buf := p.scratch[:min(len(p.scratch), int(uint32(c.Arg[2])))]
+	used := 0
+	for ; f.off < int64(len(f.names))+2; f.off++ {
+		name := ".."
+		switch {
+		case f.off == 0:
+			name = "."
+		case f.off > 1:
+			name = f.names[f.off-2]
+		}
+		n := f.node.Entry(name)
+		if n == nil {
+			continue // removed since the listing began
+		}
+		size := (19 + len(name) + 1 + 7) &^ 7
+		if used+size > len(buf) {
+			if used == 0 {
+				return 0, syscall.EINVAL
+			}
+			break
+		}
+		e := buf[used : used+size]
+		clear(e)
+		*(*uint64)(unsafe.Pointer(&e[0])) = n.Stat().Ino
+		*(*int64)(unsafe.Pointer(&e[8])) = f.off + 1
+		*(*uint16)(unsafe.Pointer(&e[16])) = uint16(size)
+		e[18] = byte(modeOf(n.Kind()) >> 12)
+		copy(e[19:], name)
+		used += size
+	}
+	if used > 0 {
+		sched.CopyOut(c.Ptr[1], buf[:used])
+	}
+	return uintptr(used), 0
+}
+
+// modeOf is the type in st_mode.
+func modeOf(k simfs.Kind) uint32 {
+	switch k {
+	case simfs.Directory:
+		return syscall.S_IFDIR
+	case simfs.Symlink:
+		return syscall.S_IFLNK
+	case simfs.Device:
+		return syscall.S_IFCHR
+	}
+	return syscall.S_IFREG
+}
+
+// statInode writes what stat tells of an inode.
+func statInode(n *simfs.Inode, ptr unsafe.Pointer) syscall.Errno {
+	a := n.Stat()
+	st := syscall.Stat_t{
+		Dev: 0x801, Ino: a.Ino, Nlink: nlinkType(a.Nlink), Mode: modeOf(a.Kind) | a.Mode, Uid: a.UID, Gid: a.GID,
+		Rdev: uint64(a.Rdev), Size: a.Size, Blksize: simfs.PageSize, Blocks: a.Blocks,
+		Atim: syscall.NsecToTimespec(a.Atime), Mtim: syscall.NsecToTimespec(a.Mtime), Ctim: syscall.NsecToTimespec(a.Ctime),
+	}
+	return put(ptr, &st)
+}
+
+func (p *Process) sysFstat(c *Call) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	if f == nil {
+		return 0, syscall.EBADF
+	}
+	return 0, p.statFile(f, c.Ptr[1])
+}
+
+func (p *Process) statFile(f *file, ptr unsafe.Pointer) syscall.Errno {
+	var st syscall.Stat_t
+	switch f.kind {
+	case kindDisk:
+		return statInode(f.node, ptr)
+	case kindConsole:
+		st.Mode = syscall.S_IFIFO | 0o600 // as behind a supervisor, not a terminal
+	default:
+		st.Mode = syscall.S_IFSOCK | 0o777
+	}
+	st.Nlink, st.Blksize = 1, simfs.PageSize
+	return put(ptr, &st)
+}
+
+// statAt serves the stat family.
+func (p *Process) statAt(fd uintptr, pathPtr, ptr unsafe.Pointer, flags int) (uintptr, syscall.Errno) {
+	path, errno := p.pathAt(pathPtr, &p.path)
+	if errno != 0 {
+		return 0, errno
+	}
+	if path == "" && flags&atEmptyPath != 0 {
+		if int32(fd) == atFDCWD {
+			return 0, statInode(p.cwd, ptr)
+		}
+		f := p.lookup(fd)
+		if f == nil {
+			return 0, syscall.EBADF
+		}
+		return 0, p.statFile(f, ptr)
+	}
+	at, errno := p.dirAt(fd, path)
+	if errno != 0 {
+		return 0, errno
+	}
+	n, errno := p.fs.Lookup(at, path, flags&atNoFollow == 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return 0, statInode(n, ptr)
+}
+
+func (p *Process) readlinkAt(fd uintptr, pathPtr, buf unsafe.Pointer, size uintptr) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	if errno != 0 {
+		return 0, errno
+	}
+	if int(size) <= 0 {
+		return 0, syscall.EINVAL
+	}
+	n, errno := p.fs.Lookup(at, path, false)
+	if errno != 0 {
+		return 0, errno
+	}
+	target, errno := n.Readlink()
+	if errno != 0 {
+		return 0, errno
+	}
+	if absurd(buf) {
+		return 0, syscall.EFAULT
+	}
+	b := p.scratch[:copy(p.scratch[:], target)]
+	b = b[:min(uintptr(len(b)), size)]
+	sched.CopyOut(buf, b)
+	return uintptr(len(b)), 0
+}
+
+// accessAt serves access and its kin: for root, everything that exists may be
+// read and written; executing needs one of the bits.
+func (p *Process) accessAt(fd uintptr, pathPtr unsafe.Pointer, mode, flags int) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	if errno != 0 {
+		return 0, errno
+	}
+	if mode&^7 != 0 || flags&^(atEaccess|atNoFollow|atEmptyPath) != 0 {
+		return 0, syscall.EINVAL
+	}
+	n, errno := p.fs.Lookup(at, path, flags&atNoFollow == 0)
+	switch {
+	case errno != 0:
+	case mode&1 != 0 && !n.IsDir() && n.Stat().Mode&0o111 == 0, mode&2 != 0 && n.Kind() == simfs.Generated:
+		errno = syscall.EACCES
+	}
+	return 0, errno
+}
+
+func (p *Process) mkdirAt(fd uintptr, pathPtr unsafe.Pointer, mode uint32) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	if errno == 0 {
+		errno = p.fs.Mkdir(at, path, mode&^p.umask&0o1777)
+	}
+	return 0, errno
+}
+
+func (p *Process) mknodAt(c *Call, fd uintptr, pathPtr unsafe.Pointer, mode uint32) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	switch {
+	case errno != 0:
+	case mode&syscall.S_IFMT != 0 && mode&syscall.S_IFMT != syscall.S_IFREG:
+		p.unsupported(c.Trap, 0, "a device, pipe or socket in the file system")
+		errno = syscall.EPERM
+	default:
+		errno = p.fs.Mknod(at, path, mode&^p.umask)
+	}
+	return 0, errno
+}
+
+func (p *Process) unlinkAt(fd uintptr, pathPtr unsafe.Pointer, flags int) (uintptr, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	switch {
+	case errno != 0:
+	case flags&^atRemoveDir != 0:
+		errno = syscall.EINVAL
+	case flags&atRemoveDir != 0:
+		errno = p.fs.Rmdir(at, path)
+	default:
+		errno = p.fs.Unlink(at, path)
+	}
+	return 0, errno
+}
+
+func (p *Process) renameAt(oldFD uintptr, oldPtr unsafe.Pointer, newFD uintptr, newPtr unsafe.Pointer, flags int) (uintptr, syscall.Errno) {
+	oldAt, oldPath, errno := p.pathArg(oldFD, oldPtr)
+	if errno != 0 {
+		return 0, errno
+	}
+	newAt, newPath, errno := p.pathArg2(newFD, newPtr)
+	switch {
+	case errno != 0:
+	case flags&^(renameNoRepl|renameExch) != 0, flags == renameNoRepl|renameExch:
+		errno = syscall.EINVAL
+	default:
+		errno = p.fs.Rename(oldAt, oldPath, newAt, newPath, simfs.RenameFlags{
+			NoReplace: flags&renameNoRepl != 0, Exchange: flags&renameExch != 0,
+		})
+	}
+	return 0, errno
+}
+
+func (p *Process) linkAt(oldFD uintptr, oldPtr unsafe.Pointer, newFD uintptr, newPtr unsafe.Pointer, flags int) (uintptr, syscall.Errno) {
+	oldAt, oldPath, errno := p.pathArg(oldFD, oldPtr)
+	if errno != 0 {
+		return 0, errno
+	}
+	newAt, newPath, errno := p.pathArg2(newFD, newPtr)
+	switch {
+	case errno != 0:
+	case flags&^(atFollow|atEmptyPath) != 0:
+		errno = syscall.EINVAL
+	default:
+		errno = p.fs.Link(oldAt, oldPath, flags&atFollow != 0, newAt, newPath)
+	}
+	return 0, errno
+}
+
+func (p *Process) symlinkAt(targetPtr unsafe.Pointer, fd uintptr, pathPtr unsafe.Pointer) (uintptr, syscall.Errno) {
+	target, errno := p.pathAt(targetPtr, &p.path)
+	if errno != 0 {
+		return 0, errno
+	}
+	at, path, errno := p.pathArg2(fd, pathPtr)
+	if errno == 0 {
+		errno = p.fs.Symlink(target, at, path)
+	}
+	return 0, errno
+}
+
+// inodeOf is the inode of a descriptor.
+func (p *Process) inodeOf(fd uintptr) (*simfs.Inode, syscall.Errno) {
+	f := p.lookup(fd)
+	switch {
+	case f == nil || f.flags&oPath != 0:
+		return nil, syscall.EBADF
+	case f.kind != kindDisk:
+		return nil, syscall.EINVAL
+	}
+	return f.node, 0
+}
+
+// inodeAt is the inode that a path leads to.
+func (p *Process) inodeAt(fd uintptr, pathPtr unsafe.Pointer, flags int) (*simfs.Inode, syscall.Errno) {
+	at, path, errno := p.pathArg(fd, pathPtr)
+	if errno != 0 {
+		return nil, errno
+	}
+	if path == "" && flags&atEmptyPath != 0 {
+		return p.inodeOf(fd)
+	}
+	return p.fs.Lookup(at, path, flags&atNoFollow == 0)
+}
+
+func chmod(n *simfs.Inode, errno syscall.Errno, mode uint32) (uintptr, syscall.Errno) {
+	if errno == 0 {
+		n.Chmod(mode)
+	}
+	return 0, errno
+}
+
+func chown(n *simfs.Inode, errno syscall.Errno, uid, gid uintptr) (uintptr, syscall.Errno) {
+	if errno == 0 {
+		n.Chown(int32(uid), int32(gid))
+	}
+	return 0, errno
+}
+
+func truncate(n *simfs.Inode, errno syscall.Errno, size int64) (uintptr, syscall.Errno) {
+	if errno == 0 {
+		errno = n.Truncate(size)
+	}
+	return 0, errno
+}
+
+func (p *Process) sysFtruncate(c *Call) (uintptr, syscall.Errno) {
+	n, errno := p.inodeOf(c.Arg[0])
+	if errno == 0 && (!p.lookup(c.Arg[0]).writable() || n.IsDir()) {
+		errno = syscall.EINVAL
+	}
+	return truncate(n, errno, int64(c.Arg[1]))
+}
+
+func (p *Process) sysUtimensat(c *Call) (uintptr, syscall.Errno) {
+	var n *simfs.Inode
+	var errno syscall.Errno
+	if c.Ptr[1] == nil {
+		n, errno = p.inodeOf(c.Arg[0])
+	} else {
+		n, errno = p.inodeAt(c.Arg[0], c.Ptr[1], int(c.Arg[3]))
+	}
+	if errno != 0 {
+		return 0, errno
+	}
+	a := n.Stat()
+	times := [2]int64{p.now(), p.now()}
+	if c.Ptr[2] != nil {
+		var ts [2]syscall.Timespec
+		if errno := get(&ts, c.Ptr[2]); errno != 0 {
+			return 0, errno
+		}
+		for i, old := range [2]int64{a.Atime, a.Mtime} {
+			switch {
+			case ts[i].Nsec == utimeNow:
+			case ts[i].Nsec == utimeOmit:
+				times[i] = old
+			case ts[i].Nsec < 0 || ts[i].Nsec > 999999999:
+				return 0, syscall.EINVAL
+			default:
+				times[i] = ts[i].Nano()
+			}
+		}
+	}
+	n.SetTimes(times[0], times[1])
+	return 0, 0
+}
+
+func (p *Process) sysFsync(c *Call) (uintptr, syscall.Errno) {
+	n, errno := p.inodeOf(c.Arg[0])
+	if errno == 0 {
+		errno = n.Sync()
+	}
+	return 0, errno
+}
+
+func (p *Process) sysGetcwd(c *Call) (uintptr, syscall.Errno) {
+	path, errno := p.cwd.Path()
+	switch {
+	case errno != 0:
+		return 0, errno
+	case uintptr(len(path)) >= c.Arg[1]:
+		return 0, syscall.ERANGE
+	case absurd(c.Ptr[0]):
+		return 0, syscall.EFAULT
+	}
+	n := copy(p.scratch[:], path)
+	p.scratch[n] = 0
+	sched.CopyOut(c.Ptr[0], p.scratch[:n+1])
+	return uintptr(n + 1), 0
+}
+
+func (p *Process) sysChdir(n *simfs.Inode, errno syscall.Errno) (uintptr, syscall.Errno) {
+	switch {
+	case errno != 0:
+	case !n.IsDir():
+		errno = syscall.ENOTDIR
+	default:
+		p.cwd = n
+	}
+	return 0, errno
+}

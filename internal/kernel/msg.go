@@ -1,0 +1,593 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simnet"
+)
+
+// maxControl bounds the control messages of one send, as net.core.optmem_max
+// does.
+const maxControl = 1024
+
+// maxDatagram is more than any datagram holds.
+const maxDatagram = 1<<16 - 1
+
+// send sends one datagram; b is the program's memory. Without an address (a
+// length of 0) it goes to the connected peer.
+func (p *Process) send(c *Call, f *file, b []byte, flags int, to unsafe.Pointer, toLen uintptr) (uintptr, syscall.Errno) {
+	if to == nil {
+		toLen = 0
+	}
+	a, errno := getSockaddr(to, toLen)
+	if errno != 0 {
+		return 0, errno
+	}
+	switch f.kind {
+	case kindUDP:
+		return p.sendUDP(c, f.sock, b, flags, &a, nil)
+	case kindNetlink:
+		return p.sendNetlink(c, f.sock, b)
+	case kindStream:
+		return 0, syscall.EPIPE
+	}
+	return 0, syscall.ENOTSOCK
+}
+
+func (p *Process) sendUDP(c *Call, s *socket, b []byte, flags int, a *sockaddr, ctl *simnet.Control) (uintptr, syscall.Errno) {
+	if flags&syscall.MSG_OOB != 0 {
+		return 0, syscall.EOPNOTSUPP
+	}
+	if len(b) > maxDatagram {
+		return 0, syscall.EMSGSIZE
+	}
+	var to netip.AddrPort
+	var scoped simnet.Control
+	if a.length != 0 {
+		if s.family == syscall.AF_INET {
+			switch {
+			case a.length < syscall.SizeofSockaddrInet4:
+				return 0, syscall.EINVAL
+			case a.family != syscall.AF_INET && a.family != syscall.AF_UNSPEC:
+				return 0, syscall.EAFNOSUPPORT
+			}
+			to = a.addr
+		} else {
+			switch a.family {
+			case syscall.AF_INET6:
+				if a.length < minSockaddr6 {
+					return 0, syscall.EINVAL
+				}
+				to = a.addr
+			case syscall.AF_INET:
+				if s.udp.V6Only() {
+					return 0, syscall.ENETUNREACH
+				}
+				if a.length < syscall.SizeofSockaddrInet4 {
+					return 0, syscall.EINVAL
+				}
+				to = a.addr
+			case syscall.AF_UNSPEC: // to the peer
+			default:
+				return 0, syscall.EINVAL
+			}
+		}
+		if to.IsValid() && to.Port() == 0 {
+			return 0, syscall.EINVAL
+		}
+		if a.scope != 0 && (ctl == nil || ctl.Interface == 0) {
+			if ctl == nil {
+				ctl = &scoped
+			}
+			ctl.Interface = a.scope
+		}
+	}
+	n, errno := s.udp.Send(b, to, ctl)
+	return uintptr(n), errno
+}
+
+func (p *Process) sysSendto(c *Call) (uintptr, syscall.Errno) {
+	f, errno := p.socketOf(c.Arg[0])
+	if errno != 0 {
+		return 0, errno
+	}
+	b, errno := buffer(c.Ptr[1], c.Arg[2])
+	if errno != 0 {
+		return 0, errno
+	}
+	return p.send(c, f, b, int(c.Arg[3]), c.Ptr[4], c.Arg[5])
+}
+
+func (p *Process) sysSendmsg(c *Call) (uintptr, syscall.Errno) {
+	f, errno := p.socketOf(c.Arg[0])
+	if errno != 0 {
+		return 0, errno
+	}
+	var m syscall.Msghdr
+	if errno := get(&m, c.Ptr[1]); errno != 0 {
+		return 0, errno
+	}
+	return p.sendMsg(c, f, &m, int(c.Arg[2]))
+}
+
+// sendMsg sends the datagram that m describes; m is in kernel memory, and
+// points to the program's.
+func (p *Process) sendMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
+	var a sockaddr
+	if m.Name != nil {
+		var errno syscall.Errno
+		if a, errno = getSockaddr(unsafe.Pointer(m.Name), uintptr(m.Namelen)); errno != 0 {
+			return 0, errno
+		}
+	}
+	b, errno := p.gather(m)
+	if errno != 0 {
+		return 0, errno
+	}
+	switch f.kind {
+	case kindNetlink:
+		return p.sendNetlink(c, f.sock, b)
+	case kindStream:
+		return 0, syscall.EPIPE
+	}
+	if m.Controllen == 0 {
+		return p.sendUDP(c, f.sock, b, flags, &a, nil)
+	}
+	var ctl simnet.Control
+	if errno := p.getControl(c, f.sock, m, &ctl); errno != 0 {
+		return 0, errno
+	}
+	return p.sendUDP(c, f.sock, b, flags, &a, &ctl)
+}
+
+// gather returns what m's vector holds: as it lies in the program's memory if
+// that is in one piece, else copied together.
+func (p *Process) gather(m *syscall.Msghdr) ([]byte, syscall.Errno) {
+	switch {
+	case m.Iovlen > maxIovecs:
+		return nil, syscall.EMSGSIZE
+	case m.Iovlen == 1:
+		return iovec(unsafe.Pointer(m.Iov), 0)
+	}
+	n := 0
+	for i := range int(m.Iovlen) {
+		b, errno := iovec(unsafe.Pointer(m.Iov), i)
+		if errno != 0 {
+			return nil, errno
+		}
+		if len(b) == 0 {
+			continue
+		}
+		if n+len(b) > len(p.scratch) {
+			return nil, syscall.EMSGSIZE
+		}
+		sched.CopyIn(p.scratch[n:n+len(b)], unsafe.Pointer(unsafe.SliceData(b)))
+		n += len(b)
+	}
+	return p.scratch[:n], 0
+}
+
+// Control messages: a header of 16 bytes (length, level, type), the data, and
+// padding to 8.
+const cmsgHeader = syscall.SizeofCmsghdr
+
+func cmsgAlign(n int) int { return (n + 7) &^ 7 }
+
+// getControl decodes the control messages of a send.
+func (p *Process) getControl(c *Call, s *socket, m *syscall.Msghdr, ctl *simnet.Control) syscall.Errno {
+	if m.Controllen > maxControl {
+		return syscall.ENOBUFS
+	}
+	if absurd(unsafe.Pointer(m.Control)) {
+		return syscall.EFAULT
+	}
+	var raw [maxControl]byte
+	all := raw[:m.Controllen]
+	sched.CopyIn(all, unsafe.Pointer(m.Control))
+	for len(all) >= cmsgHeader {
+		h := (*syscall.Cmsghdr)(unsafe.Pointer(&all[0]))
+		if h.Len < cmsgHeader || h.Len > uint64(len(all)) {
+			return syscall.EINVAL
+		}
+		data := all[cmsgHeader:h.Len]
+		if errno := p.oneControl(c, s, int(h.Level), int(h.Type), data, ctl); errno != 0 {
+			return errno
+		}
+		all = all[min(len(all), cmsgAlign(int(h.Len))):]
+	}
+	return 0
+}
+
+func (p *Process) oneControl(c *Call, s *socket, level, typ int, data []byte, ctl *simnet.Control) syscall.Errno {
+	value := func() int { return int(*(*int32)(unsafe.Pointer(&data[0]))) }
+	switch level {
+	case syscall.IPPROTO_IP:
+		switch typ {
+		case syscall.IP_PKTINFO:
+			if len(data) != syscall.SizeofInet4Pktinfo {
+				return syscall.EINVAL
+			}
+			ctl.Interface = value()
+			if a := netip.AddrFrom4([4]byte(data[4:8])); !a.IsUnspecified() {
+				ctl.Source = a
+			}
+			return 0
+		case syscall.IP_TTL:
+			if len(data) != 4 || value() < 1 || value() > 255 {
+				return syscall.EINVAL
+			}
+			ctl.TTL = value()
+			return 0
+		case syscall.IP_TOS:
+			switch len(data) {
+			case 4:
+				ctl.TOS = value()
+			case 1:
+				ctl.TOS = int(data[0])
+			default:
+				return syscall.EINVAL
+			}
+			if ctl.TOS < 0 || ctl.TOS > 255 {
+				return syscall.EINVAL
+			}
+			ctl.SetTOS = true
+			return 0
+		}
+	case syscall.IPPROTO_IPV6:
+		if s.family != syscall.AF_INET6 {
+			return 0 // an IPv4 socket passes over them
+		}
+		switch typ {
+		case syscall.IPV6_PKTINFO:
+			if len(data) < syscall.SizeofInet6Pktinfo {
+				return syscall.EINVAL
+			}
+			if a := netip.AddrFrom16([16]byte(data[:16])); !a.IsUnspecified() {
+				ctl.Source = a
+			}
+			ctl.Interface = int(*(*int32)(unsafe.Pointer(&data[16])))
+			return 0
+		case syscall.IPV6_HOPLIMIT:
+			if len(data) != 4 || value() < -1 || value() > 255 {
+				return syscall.EINVAL
+			}
+			ctl.TTL = max(0, value())
+			return 0
+		case syscall.IPV6_TCLASS:
+			if len(data) != 4 || value() < -1 || value() > 255 {
+				return syscall.EINVAL
+			}
+			ctl.TOS, ctl.SetTOS = max(0, value()), value() >= 0
+			return 0
+		}
+	}
+	p.unsupported(c.Trap, uint64(level)<<32|uint64(typ), "a control message of level "+itoa(level)+", type "+itoa(typ))
+	return syscall.EINVAL
+}
+
+// next takes the next datagram of a socket, or makes the call wait for one.
+func (p *Process) next(c *Call, f *file, flags int) (*simnet.Datagram, syscall.Errno) {
+	if flags&syscall.MSG_ERRQUEUE != 0 {
+		return nil, syscall.EAGAIN // there is never anything in it
+	}
+	if flags&syscall.MSG_OOB != 0 && f.kind == kindUDP {
+		return nil, syscall.EOPNOTSUPP
+	}
+	d, errno := f.sock.udp.Recv(flags&syscall.MSG_PEEK != 0)
+	if errno == syscall.EAGAIN && f.blocking() && f.sock.udp.ReadShut() {
+		return nil, 0
+	}
+	if errno == syscall.EAGAIN {
+		errno = p.mayBlock(c, f, flags)
+	}
+	return d, errno
+}
+
+// mayBlock is EAGAIN, or has the call wait until the file changes or its
+// receive timeout passes.
+func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
+	if !f.blocking() || flags&syscall.MSG_DONTWAIT != 0 || p.expired {
+		return syscall.EAGAIN
+	}
+	due := p.deadline
+	if !p.resumed && f.sock.opts.rcvTimeout > 0 {
+		due = p.k.w.Now() + f.sock.opts.rcvTimeout
+	}
+	return p.waitFor(c, f, due)
+}
+
+// receive takes one datagram into b, which is the program's memory.
+func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen unsafe.Pointer) (uintptr, syscall.Errno) {
+	switch f.kind {
+	case kindStream:
+		return 0, syscall.ENOTCONN
+	case kindNetlink:
+		n, full, errno := p.receiveNetlink(c, f, b, flags)
+		if errno == 0 && from != nil {
+			sa := syscall.RawSockaddrNetlink{Family: syscall.AF_NETLINK}
+			errno = putSockaddr(from, fromLen, bytesOf(&sa))
+		}
+		if flags&syscall.MSG_TRUNC != 0 {
+			n = full
+		}
+		return uintptr(n), errno
+	}
+	d, errno := p.next(c, f, flags)
+	if errno != 0 {
+		return 0, errno
+	}
+	if d == nil {
+		return 0, 0 // shut down
+	}
+	n := min(len(b), len(d.Payload))
+	if n > 0 {
+		sched.CopyOut(unsafe.Pointer(unsafe.SliceData(b)), d.Payload[:n])
+	}
+	if flags&syscall.MSG_TRUNC != 0 {
+		n = len(d.Payload)
+	}
+	if from != nil {
+		var raw rawSockaddr
+		size := raw.encode(f.sock.family, d.From, d.Interface)
+		errno = putSockaddr(from, fromLen, bytesOf(&raw)[:size])
+	}
+	if flags&syscall.MSG_PEEK == 0 {
+		d.Release()
+	}
+	return uintptr(n), errno
+}
+
+func (p *Process) sysRecvfrom(c *Call) (uintptr, syscall.Errno) {
+	f, errno := p.socketOf(c.Arg[0])
+	if errno != 0 {
+		return 0, errno
+	}
+	b, errno := buffer(c.Ptr[1], c.Arg[2])
+	if errno != 0 {
+		return 0, errno
+	}
+	return p.receive(c, f, b, int(c.Arg[3]), c.Ptr[4], c.Ptr[5])
+}
+
+func (p *Process) sysRecvmsg(c *Call) (uintptr, syscall.Errno) {
+	f, errno := p.socketOf(c.Arg[0])
+	if errno != 0 {
+		return 0, errno
+	}
+	var m syscall.Msghdr
+	if errno := get(&m, c.Ptr[1]); errno != 0 {
+		return 0, errno
+	}
+	n, errno := p.receiveMsg(c, f, &m, int(c.Arg[2]))
+	if errno == 0 {
+		putMsghdr(c.Ptr[1], &m)
+	}
+	return n, errno
+}
+
+// putMsghdr writes the fields of m that recvmsg changes.
+func putMsghdr(ptr unsafe.Pointer, m *syscall.Msghdr) {
+	sched.CopyOut(unsafe.Add(ptr, unsafe.Offsetof(m.Namelen)), bytesOf(&m.Namelen))
+	sched.CopyOut(unsafe.Add(ptr, unsafe.Offsetof(m.Controllen)), bytesOf(&m.Controllen))
+	sched.CopyOut(unsafe.Add(ptr, unsafe.Offsetof(m.Flags)), bytesOf(&m.Flags))
+}
+
+// receiveMsg takes one datagram to where m says; m is in kernel memory, and
+// points to the program's.
+func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
+	if m.Iovlen > maxIovecs {
+		return 0, syscall.EMSGSIZE
+	}
+	var d *simnet.Datagram
+	var payload []byte
+	switch f.kind {
+	case kindStream:
+		return 0, syscall.ENOTCONN
+	case kindNetlink:
+		r, errno := p.nextNetlink(c, f, flags)
+		if errno != 0 {
+			return 0, errno
+		}
+		payload = r
+	default:
+		var errno syscall.Errno
+		if d, errno = p.next(c, f, flags); errno != 0 {
+			return 0, errno
+		}
+		if d == nil {
+			m.Namelen, m.Controllen, m.Flags = 0, 0, 0
+			return 0, 0
+		}
+		payload = d.Payload
+		if flags&syscall.MSG_PEEK == 0 {
+			defer d.Release()
+		}
+	}
+	n := 0
+	for i := 0; i < int(m.Iovlen) && n < len(payload); i++ {
+		b, errno := iovec(unsafe.Pointer(m.Iov), i)
+		if errno != 0 {
+			return 0, errno
+		}
+		if part := min(len(b), len(payload)-n); part > 0 {
+			sched.CopyOut(unsafe.Pointer(unsafe.SliceData(b)), payload[n:n+part])
+			n += part
+		}
+	}
+	m.Flags = 0
+	if n < len(payload) {
+		m.Flags |= syscall.MSG_TRUNC
+		if flags&syscall.MSG_TRUNC != 0 {
+			n = len(payload)
+		}
+	}
+	if m.Name == nil {
+		m.Namelen = 0
+	} else {
+		var raw rawSockaddr
+		var b []byte
+		if d == nil {
+			sa := (*syscall.RawSockaddrNetlink)(unsafe.Pointer(&raw))
+			sa.Family = syscall.AF_NETLINK
+			b = bytesOf(sa)
+		} else {
+			b = bytesOf(&raw)[:raw.encode(f.sock.family, d.From, d.Interface)]
+		}
+		if room := min(int(int32(m.Namelen)), len(b)); room < 0 {
+			return 0, syscall.EINVAL
+		} else if room > 0 {
+			if absurd(unsafe.Pointer(m.Name)) {
+				return 0, syscall.EFAULT
+			}
+			sched.CopyOut(unsafe.Pointer(m.Name), b[:room])
+		}
+		m.Namelen = uint32(len(b))
+	}
+	if d == nil || !f.sock.opts.wantsControl() || m.Control == nil {
+		if d != nil && f.sock.opts.wantsControl() {
+			m.Flags |= syscall.MSG_CTRUNC
+		}
+		m.Controllen = 0
+		return uintptr(n), 0
+	}
+	return uintptr(n), p.putControl(f.sock, d, m)
+}
+
+// A controlBuf is where control messages are put together.
+type controlBuf struct {
+	b    [256]byte
+	used int
+}
+
+// add returns the place for the data of one more message.
+func (cb *controlBuf) add(level, typ, size int) []byte {
+	h := (*syscall.Cmsghdr)(unsafe.Pointer(&cb.b[cb.used]))
+	h.Len = uint64(cmsgHeader + size)
+	h.Level, h.Type = int32(level), int32(typ)
+	data := cb.b[cb.used+cmsgHeader:][:size]
+	cb.used += cmsgAlign(cmsgHeader + size)
+	return data
+}
+
+func (cb *controlBuf) addInt(level, typ, v int) {
+	*(*int32)(unsafe.Pointer(&cb.add(level, typ, 4)[0])) = int32(v)
+}
+
+// putControl writes the control messages that the socket's options ask for.
+func (p *Process) putControl(s *socket, d *simnet.Datagram, m *syscall.Msghdr) syscall.Errno {
+	var cb controlBuf
+	o, to := &s.opts, d.To.Addr()
+	v4 := to.Is4() || to.Is4In6()
+	if s.family == syscall.AF_INET6 {
+		if o.recvPktinfo6 {
+			b := cb.add(syscall.IPPROTO_IPV6, syscall.IPV6_PKTINFO, syscall.SizeofInet6Pktinfo)
+			a := to.As16()
+			copy(b, a[:])
+			*(*int32)(unsafe.Pointer(&b[16])) = int32(d.Interface)
+		}
+		if o.recvHopLimit && !v4 {
+			cb.addInt(syscall.IPPROTO_IPV6, syscall.IPV6_HOPLIMIT, int(d.TTL))
+		}
+		if o.recvTClass && !v4 {
+			cb.addInt(syscall.IPPROTO_IPV6, syscall.IPV6_TCLASS, int(d.TOS))
+		}
+	}
+	if v4 {
+		if o.recvPktinfo {
+			b := cb.add(syscall.IPPROTO_IP, syscall.IP_PKTINFO, syscall.SizeofInet4Pktinfo)
+			*(*int32)(unsafe.Pointer(&b[0])) = int32(d.Interface)
+			addr := to.Unmap().As4()
+			copy(b[8:12], addr[:])
+			// spec_dst is the host's own address, also for a group.
+			if p.stack.InterfaceByAddr(to.Unmap()) == 0 && d.Interface != 1 {
+				addr = p.stack.Addr().As4()
+			}
+			copy(b[4:8], addr[:])
+		}
+		if o.recvTTL {
+			cb.addInt(syscall.IPPROTO_IP, syscall.IP_TTL, int(d.TTL))
+		}
+		if o.recvTOS {
+			cb.add(syscall.IPPROTO_IP, syscall.IP_TOS, 1)[0] = d.TOS
+		}
+	}
+	// What there is no room for is cut, in the middle of a message if need be.
+	full := cb.used
+	room := int(min(m.Controllen, uint64(full)))
+	if room < full {
+		m.Flags |= syscall.MSG_CTRUNC
+		for at := 0; at < full; {
+			h := (*syscall.Cmsghdr)(unsafe.Pointer(&cb.b[at]))
+			next := at + cmsgAlign(int(h.Len))
+			if at+int(h.Len) > room {
+				if room-at < cmsgHeader {
+					room = at
+				} else {
+					h.Len = uint64(room - at)
+				}
+				break
+			}
+			at = next
+		}
+	}
+	if room > 0 {
+		if absurd(unsafe.Pointer(m.Control)) {
+			return syscall.EFAULT
+		}
+		sched.CopyOut(unsafe.Pointer(m.Control), cb.b[:room])
+	}
+	m.Controllen = uint64(room)
+	return 0
+}
+
+// An mmsghdr is one element of sendmmsg and recvmmsg.
+type mmsghdr struct {
+	hdr syscall.Msghdr
+	n   uint32
+	_   uint32
+}
+
+// sysMmsg is sendmmsg and, with receive, recvmmsg.
+func (p *Process) sysMmsg(c *Call, receive bool) (uintptr, syscall.Errno) {
+	f, errno := p.socketOf(c.Arg[0])
+	if errno != 0 {
+		return 0, errno
+	}
+	count := min(int(uint32(c.Arg[2])), maxIovecs)
+	flags := int(c.Arg[3])
+	if receive && c.Ptr[4] != nil {
+		p.unsupported(c.Trap, 0, "a timeout") // which Linux gets wrong, too
+	}
+	for i := range count {
+		var m mmsghdr
+		ptr := unsafe.Add(c.Ptr[1], uintptr(i)*unsafe.Sizeof(m))
+		errno := get(&m.hdr, ptr)
+		n := uintptr(0)
+		switch {
+		case errno != 0:
+		case receive:
+			if n, errno = p.receiveMsg(c, f, &m.hdr, flags&^msgWaitForOne); errno == 0 {
+				putMsghdr(ptr, &m.hdr)
+			}
+			flags |= syscall.MSG_DONTWAIT // what came so far is returned
+		default:
+			n, errno = p.sendMsg(c, f, &m.hdr, flags)
+		}
+		if errno != 0 {
+			if i > 0 {
+				return uintptr(i), 0
+			}
+			return 0, errno
+		}
+		size := uint32(n)
+		sched.CopyOut(unsafe.Add(ptr, unsafe.Offsetof(m.n)), bytesOf(&size))
+	}
+	return uintptr(count), 0
+}
+
+const msgWaitForOne = 0x10000

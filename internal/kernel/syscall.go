@@ -1,0 +1,370 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// A Call is one system call of a simulated goroutine. It lives on the caller's
+// stack; see "Memory" in the package documentation.
+//
+// This type is to become an alias of the one in package sched.
+type Call struct {
+	Trap uintptr
+	Arg  [6]uintptr        // the arguments as passed
+	Ptr  [6]unsafe.Pointer // those that are pointers, by Traps; else nil
+}
+
+// What Traps says of a system call, beside the arguments that are pointers
+// (bits 0 to 5).
+const (
+	// FirstIsFD: the first argument is a descriptor; if that is one of the
+	// real kernel's, so is the call.
+	FirstIsFD = 1 << 6
+	// ThirdMayBePtr: the third argument is a pointer or a number, by what the
+	// second says (fcntl, ioctl). It is to be taken for a pointer if it is at
+	// least MinPtr.
+	ThirdMayBePtr = 1 << 7
+	// MinPtr is the lowest address that memory can have.
+	MinPtr = 4096
+)
+
+// Traps tells for each system call by its number which arguments are pointers,
+// and whether the first is a descriptor.
+var Traps = traps()
+
+// Syscall serves a system call. It is called in kernel context and does not
+// park: if block is not nil, the call has to wait; the caller parks there,
+// outside of kernel context, and makes the same call again. "The same" is the
+// same Call as Syscall left it: it keeps in Trap, above the 16 low bits, what
+// it waited for.
+//
+// A failing call returns -1, 0 and its errno.
+func (p *Process) Syscall(c *Call) (r1, r2 uintptr, errno syscall.Errno, block *WaitPoint) {
+	if p.dead {
+		return ^uintptr(0), 0, syscall.ESRCH, nil
+	}
+	if c.Trap >= uintptr(len(Traps)) && !p.resume(c) {
+		p.unsupported(c.Trap, 0, "there is no such call")
+		return ^uintptr(0), 0, syscall.ENOSYS, nil
+	}
+	r1, errno = p.serve(c)
+	if p.resumed {
+		p.resumed, p.expired, p.deadline = false, false, 0
+	}
+	if errno != 0 {
+		if errno == errBlock {
+			block, p.block = p.block, nil
+			return 0, 0, 0, block
+		}
+		return ^uintptr(0), 0, errno, nil
+	}
+	return r1, 0, 0, nil
+}
+
+// serve calls what serves c: directly, so that c does not escape.
+func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
+	switch c.Trap {
+	// What is called most comes first.
+	case syscall.SYS_SENDTO:
+		return p.sysSendto(c)
+	case syscall.SYS_RECVFROM:
+		return p.sysRecvfrom(c)
+	case syscall.SYS_READ:
+		return p.sysRead(c)
+	case syscall.SYS_WRITE:
+		return p.sysWrite(c)
+
+	// Sockets.
+	case syscall.SYS_SENDMSG:
+		return p.sysSendmsg(c)
+	case syscall.SYS_RECVMSG:
+		return p.sysRecvmsg(c)
+	case sysSENDMMSG:
+		return p.sysMmsg(c, false)
+	case syscall.SYS_RECVMMSG:
+		return p.sysMmsg(c, true)
+	case syscall.SYS_SOCKET:
+		return p.sysSocket(c)
+	case syscall.SYS_BIND:
+		return p.sysBind(c)
+	case syscall.SYS_CONNECT:
+		return p.sysConnect(c)
+	case syscall.SYS_LISTEN, syscall.SYS_ACCEPT, syscall.SYS_ACCEPT4:
+		return p.sysStreamOnly(c)
+	case syscall.SYS_GETSOCKNAME:
+		return p.sysSockname(c, false)
+	case syscall.SYS_GETPEERNAME:
+		return p.sysSockname(c, true)
+	case syscall.SYS_SETSOCKOPT:
+		return p.sysSetsockopt(c)
+	case syscall.SYS_GETSOCKOPT:
+		return p.sysGetsockopt(c)
+	case syscall.SYS_SHUTDOWN:
+		return p.sysShutdown(c)
+	case syscall.SYS_SOCKETPAIR:
+		return p.refuse(c, syscall.EAFNOSUPPORT, "a pair of Unix sockets")
+
+	// Descriptors.
+	case syscall.SYS_CLOSE:
+		return p.sysClose(c)
+	case syscall.SYS_DUP:
+		return p.sysDup(c)
+	case syscall.SYS_DUP3:
+		return p.sysDup3(c, true)
+	case syscall.SYS_FCNTL:
+		return p.sysFcntl(c)
+	case syscall.SYS_IOCTL:
+		return p.sysIoctl(c)
+	case syscall.SYS_READV:
+		return p.sysVector(c, false, false)
+	case syscall.SYS_WRITEV:
+		return p.sysVector(c, true, false)
+
+	// Files.
+	case syscall.SYS_OPENAT:
+		return p.openAt(c, c.Arg[0], c.Ptr[1], int(c.Arg[2]), uint32(c.Arg[3]))
+	case syscall.SYS_PREAD64:
+		return p.sysPositioned(c, false)
+	case syscall.SYS_PWRITE64:
+		return p.sysPositioned(c, true)
+	case syscall.SYS_PREADV:
+		return p.sysVector(c, false, true)
+	case syscall.SYS_PWRITEV:
+		return p.sysVector(c, true, true)
+	case syscall.SYS_LSEEK:
+		return p.sysLseek(c)
+	case syscall.SYS_GETDENTS64:
+		return p.sysGetdents(c)
+	case syscall.SYS_FSTAT:
+		return p.sysFstat(c)
+	case sysFSTATAT:
+		return p.statAt(c.Arg[0], c.Ptr[1], c.Ptr[2], int(c.Arg[3]))
+	case syscall.SYS_READLINKAT:
+		return p.readlinkAt(c.Arg[0], c.Ptr[1], c.Ptr[2], c.Arg[3])
+	case syscall.SYS_FACCESSAT:
+		return p.accessAt(c.Arg[0], c.Ptr[1], int(c.Arg[2]), 0)
+	case sysFACCESSAT2:
+		return p.accessAt(c.Arg[0], c.Ptr[1], int(c.Arg[2]), int(c.Arg[3]))
+	case syscall.SYS_MKDIRAT:
+		return p.mkdirAt(c.Arg[0], c.Ptr[1], uint32(c.Arg[2]))
+	case syscall.SYS_MKNODAT:
+		return p.mknodAt(c, c.Arg[0], c.Ptr[1], uint32(c.Arg[2]))
+	case syscall.SYS_UNLINKAT:
+		return p.unlinkAt(c.Arg[0], c.Ptr[1], int(c.Arg[2]))
+	case syscall.SYS_RENAMEAT:
+		return p.renameAt(c.Arg[0], c.Ptr[1], c.Arg[2], c.Ptr[3], 0)
+	case sysRENAMEAT2:
+		return p.renameAt(c.Arg[0], c.Ptr[1], c.Arg[2], c.Ptr[3], int(c.Arg[4]))
+	case syscall.SYS_LINKAT:
+		return p.linkAt(c.Arg[0], c.Ptr[1], c.Arg[2], c.Ptr[3], int(c.Arg[4]))
+	case syscall.SYS_SYMLINKAT:
+		return p.symlinkAt(c.Ptr[0], c.Arg[1], c.Ptr[2])
+	case syscall.SYS_FCHMODAT:
+		n, errno := p.inodeAt(c.Arg[0], c.Ptr[1], 0)
+		return chmod(n, errno, uint32(c.Arg[2]))
+	case syscall.SYS_FCHMOD:
+		n, errno := p.inodeOf(c.Arg[0])
+		return chmod(n, errno, uint32(c.Arg[1]))
+	case syscall.SYS_FCHOWNAT:
+		n, errno := p.inodeAt(c.Arg[0], c.Ptr[1], int(c.Arg[4]))
+		return chown(n, errno, c.Arg[2], c.Arg[3])
+	case syscall.SYS_FCHOWN:
+		n, errno := p.inodeOf(c.Arg[0])
+		return chown(n, errno, c.Arg[1], c.Arg[2])
+	case syscall.SYS_UTIMENSAT:
+		return p.sysUtimensat(c)
+	case syscall.SYS_TRUNCATE:
+		n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
+		return truncate(n, errno, int64(c.Arg[1]))
+	case syscall.SYS_FTRUNCATE:
+		return p.sysFtruncate(c)
+	case syscall.SYS_FSYNC, syscall.SYS_FDATASYNC:
+		return p.sysFsync(c)
+	case syscall.SYS_SYNC, sysSYNCFS:
+		p.fs.SyncAll()
+		return 0, 0
+	case syscall.SYS_GETCWD:
+		return p.sysGetcwd(c)
+	case syscall.SYS_CHDIR:
+		return p.sysChdir(p.inodeAt(atCWD, c.Ptr[0], 0))
+	case syscall.SYS_FCHDIR:
+		return p.sysChdir(p.inodeOf(c.Arg[0]))
+	case syscall.SYS_UMASK:
+		old := p.umask
+		p.umask = uint32(c.Arg[0]) & 0o777
+		return uintptr(old), 0
+	case syscall.SYS_FADVISE64:
+		return 0, 0
+
+	// Files: what programs do without, and ask for all the same.
+	case sysSTATX, sysOPENAT2, sysCOPYFILERANGE:
+		return 0, syscall.ENOSYS
+	case syscall.SYS_SENDFILE, syscall.SYS_SPLICE, syscall.SYS_TEE:
+		return 0, syscall.EINVAL
+	case syscall.SYS_FALLOCATE:
+		return 0, syscall.EOPNOTSUPP
+	case syscall.SYS_GETXATTR, syscall.SYS_SETXATTR, syscall.SYS_LISTXATTR, syscall.SYS_REMOVEXATTR,
+		syscall.SYS_FGETXATTR, syscall.SYS_FSETXATTR, syscall.SYS_LGETXATTR, syscall.SYS_LSETXATTR:
+		return 0, syscall.EOPNOTSUPP
+	case syscall.SYS_FLOCK:
+		return p.refuse(c, syscall.ENOLCK, "file locks")
+	case syscall.SYS_MMAP:
+		return p.refuse(c, syscall.ENODEV, "mapping memory or a file")
+	case sysMEMFDCREATE:
+		return p.refuse(c, syscall.ENOSYS, "a file in memory")
+
+	// Time and chance.
+	case syscall.SYS_CLOCK_GETTIME:
+		return p.sysClockGettime(c)
+	case syscall.SYS_CLOCK_GETRES:
+		return p.sysClockGetres(c)
+	case syscall.SYS_GETTIMEOFDAY:
+		return p.sysGettimeofday(c)
+	case syscall.SYS_NANOSLEEP:
+		return p.sysSleep(c, 0, clockMonotonic, 0)
+	case syscall.SYS_CLOCK_NANOSLEEP:
+		return p.sysSleep(c, 2, int(int32(c.Arg[0])), c.Arg[1])
+	case sysGETRANDOM:
+		return p.sysGetrandom(c)
+
+	// The process.
+	case syscall.SYS_GETPID, syscall.SYS_GETTID, syscall.SYS_SETSID:
+		return uintptr(p.pid), 0
+	case syscall.SYS_GETPGID, syscall.SYS_GETSID:
+		if pid := int(int32(c.Arg[0])); pid != 0 && pid != p.pid {
+			return 0, syscall.ESRCH
+		}
+		return uintptr(p.pid), 0
+	case syscall.SYS_GETPPID:
+		return 1, 0
+	case syscall.SYS_SETPGID:
+		return 0, 0
+	case syscall.SYS_GETUID, syscall.SYS_GETEUID, syscall.SYS_GETGID, syscall.SYS_GETEGID:
+		return 0, 0
+	case syscall.SYS_GETRESUID, syscall.SYS_GETRESGID:
+		return p.sysIDs(c)
+	case syscall.SYS_GETGROUPS:
+		return p.sysGetgroups(c)
+	case syscall.SYS_SETUID, syscall.SYS_SETGID:
+		return p.sysSetID(c, 1)
+	case syscall.SYS_SETREUID, syscall.SYS_SETREGID:
+		return p.sysSetID(c, 2)
+	case syscall.SYS_SETRESUID, syscall.SYS_SETRESGID:
+		return p.sysSetID(c, 3)
+	case syscall.SYS_UNAME:
+		return p.sysUname(c)
+	case syscall.SYS_SYSINFO:
+		return p.sysSysinfo(c)
+	case syscall.SYS_GETRUSAGE:
+		return p.sysGetrusage(c)
+	case syscall.SYS_PRLIMIT64:
+		return p.sysPrlimit(c)
+	case syscall.SYS_GETRLIMIT:
+		return p.sysGetrlimit(c, false)
+	case syscall.SYS_SETRLIMIT:
+		return p.sysGetrlimit(c, true)
+	case syscall.SYS_SCHED_YIELD:
+		return 0, 0
+	case syscall.SYS_SCHED_GETAFFINITY:
+		return p.sysAffinity(c)
+	case syscall.SYS_KILL:
+		return p.sysKill(c, 0, 1)
+	case syscall.SYS_TKILL:
+		return p.sysKill(c, 0, 1)
+	case syscall.SYS_TGKILL:
+		return p.sysKill(c, 1, 2)
+	case syscall.SYS_RT_SIGPROCMASK, syscall.SYS_RT_SIGACTION, syscall.SYS_SIGALTSTACK, syscall.SYS_PRCTL,
+		syscall.SYS_SETPRIORITY:
+		return 0, 0
+	case syscall.SYS_GETPRIORITY:
+		return 20, 0 // 20 - nice
+	case syscall.SYS_EXIT, syscall.SYS_EXIT_GROUP:
+		return p.sysExit(c)
+	case syscall.SYS_EXECVE:
+		return p.refuse(c, syscall.EPERM, "exec is refused in a simulated host")
+	case syscall.SYS_CLONE, sysCLONE3, syscall.SYS_UNSHARE:
+		return p.refuse(c, syscall.EPERM, "fork and exec are refused in a simulated host")
+	case syscall.SYS_WAIT4, syscall.SYS_WAITID:
+		return 0, syscall.ECHILD
+	case sysPIDFDOPEN, sysPIDFDSENDSIGNAL:
+		return 0, syscall.ENOSYS // package os asks at its start
+	}
+	return p.archCall(c)
+}
+
+// atCWD is AT_FDCWD as an argument.
+const atCWD = ^uintptr(99)
+
+// notServed is the end of every call that nothing here serves.
+func (p *Process) notServed(c *Call) (uintptr, syscall.Errno) {
+	return p.refuse(c, syscall.ENOSYS, "not modelled")
+}
+
+// traps makes Traps.
+func traps() [512]uint8 {
+	const (
+		fd           = FirstIsFD
+		p0           = 1 << 0
+		p1           = 1 << 1
+		p2           = 1 << 2
+		p3           = 1 << 3
+		p4           = 1 << 4
+		p5           = 1 << 5
+		thirdIsMaybe = ThirdMayBePtr
+	)
+	t := [512]uint8{
+		syscall.SYS_READ: fd | p1, syscall.SYS_WRITE: fd | p1, syscall.SYS_READV: fd | p1, syscall.SYS_WRITEV: fd | p1,
+		syscall.SYS_PREAD64: fd | p1, syscall.SYS_PWRITE64: fd | p1, syscall.SYS_PREADV: fd | p1, syscall.SYS_PWRITEV: fd | p1,
+		syscall.SYS_CLOSE: fd, syscall.SYS_DUP: fd, syscall.SYS_DUP3: fd,
+		syscall.SYS_FCNTL: fd | thirdIsMaybe, syscall.SYS_IOCTL: fd | thirdIsMaybe,
+		syscall.SYS_LSEEK: fd, syscall.SYS_FSTAT: fd | p1, syscall.SYS_GETDENTS64: fd | p1,
+		syscall.SYS_FSYNC: fd, syscall.SYS_FDATASYNC: fd, syscall.SYS_FTRUNCATE: fd, syscall.SYS_FALLOCATE: fd,
+		syscall.SYS_FADVISE64: fd, syscall.SYS_FLOCK: fd, syscall.SYS_FCHMOD: fd, syscall.SYS_FCHOWN: fd,
+		syscall.SYS_FCHDIR: fd, syscall.SYS_FSTATFS: fd | p1, sysSYNCFS: fd, syscall.SYS_SYNC_FILE_RANGE: fd,
+		syscall.SYS_READAHEAD: fd,
+
+		syscall.SYS_SENDTO: fd | p1 | p4, syscall.SYS_RECVFROM: fd | p1 | p4 | p5,
+		syscall.SYS_SENDMSG: fd | p1, syscall.SYS_RECVMSG: fd | p1, sysSENDMMSG: fd | p1, syscall.SYS_RECVMMSG: fd | p1 | p4,
+		syscall.SYS_BIND: fd | p1, syscall.SYS_CONNECT: fd | p1, syscall.SYS_LISTEN: fd,
+		syscall.SYS_ACCEPT: fd | p1 | p2, syscall.SYS_ACCEPT4: fd | p1 | p2,
+		syscall.SYS_GETSOCKNAME: fd | p1 | p2, syscall.SYS_GETPEERNAME: fd | p1 | p2,
+		syscall.SYS_SETSOCKOPT: fd | p3, syscall.SYS_GETSOCKOPT: fd | p3 | p4, syscall.SYS_SHUTDOWN: fd,
+		syscall.SYS_SOCKETPAIR: p3,
+
+		syscall.SYS_OPENAT: fd | p1, sysOPENAT2: fd | p1 | p2, sysFSTATAT: fd | p1 | p2, sysSTATX: fd | p1 | p4,
+		syscall.SYS_READLINKAT: fd | p1 | p2, syscall.SYS_FACCESSAT: fd | p1, sysFACCESSAT2: fd | p1,
+		syscall.SYS_MKDIRAT: fd | p1, syscall.SYS_MKNODAT: fd | p1, syscall.SYS_UNLINKAT: fd | p1,
+		syscall.SYS_RENAMEAT: fd | p1 | p3, sysRENAMEAT2: fd | p1 | p3, syscall.SYS_LINKAT: fd | p1 | p3,
+		syscall.SYS_SYMLINKAT: p0 | p2, syscall.SYS_FCHMODAT: fd | p1, syscall.SYS_FCHOWNAT: fd | p1,
+		syscall.SYS_UTIMENSAT: fd | p1 | p2, syscall.SYS_TRUNCATE: p0, syscall.SYS_CHDIR: p0, syscall.SYS_GETCWD: p0,
+		syscall.SYS_STATFS: p0 | p1, syscall.SYS_CHROOT: p0,
+		syscall.SYS_GETXATTR: p0 | p1 | p2, syscall.SYS_LGETXATTR: p0 | p1 | p2, syscall.SYS_FGETXATTR: fd | p1 | p2,
+		syscall.SYS_SETXATTR: p0 | p1 | p2, syscall.SYS_LSETXATTR: p0 | p1 | p2, syscall.SYS_FSETXATTR: fd | p1 | p2,
+		syscall.SYS_LISTXATTR: p0 | p1, syscall.SYS_REMOVEXATTR: p0 | p1,
+
+		// Of the two descriptors the first decides: where it is a real one the
+		// other has to be.
+		syscall.SYS_SENDFILE: fd | p2, syscall.SYS_SPLICE: fd | p1 | p3, syscall.SYS_TEE: fd, sysCOPYFILERANGE: fd | p1 | p3,
+
+		syscall.SYS_EPOLL_CREATE1: 0, syscall.SYS_EPOLL_CTL: fd | p3, syscall.SYS_EPOLL_PWAIT: fd | p1 | p4,
+		syscall.SYS_PPOLL: p0 | p2 | p3, syscall.SYS_PSELECT6: p1 | p2 | p3 | p4 | p5, syscall.SYS_PIPE2: p0,
+		sysMEMFDCREATE: p0, syscall.SYS_MMAP: p0, syscall.SYS_MUNMAP: p0,
+		syscall.SYS_INOTIFY_ADD_WATCH: fd | p1, syscall.SYS_INOTIFY_RM_WATCH: fd,
+		syscall.SYS_TIMERFD_SETTIME: fd | p2 | p3, syscall.SYS_TIMERFD_GETTIME: fd | p1,
+
+		syscall.SYS_CLOCK_GETTIME: p1, syscall.SYS_CLOCK_GETRES: p1, syscall.SYS_GETTIMEOFDAY: p0 | p1,
+		syscall.SYS_NANOSLEEP: p0 | p1, syscall.SYS_CLOCK_NANOSLEEP: p2 | p3, sysGETRANDOM: p0,
+
+		syscall.SYS_GETRESUID: p0 | p1 | p2, syscall.SYS_GETRESGID: p0 | p1 | p2, syscall.SYS_GETGROUPS: p1, syscall.SYS_SETGROUPS: p1,
+		syscall.SYS_UNAME: p0, syscall.SYS_SYSINFO: p0, syscall.SYS_GETRUSAGE: p1, syscall.SYS_TIMES: p0,
+		syscall.SYS_PRLIMIT64: p2 | p3, syscall.SYS_GETRLIMIT: p1, syscall.SYS_SETRLIMIT: p1,
+		syscall.SYS_SCHED_GETAFFINITY: p2, syscall.SYS_RT_SIGPROCMASK: p1 | p2, syscall.SYS_RT_SIGACTION: p1 | p2, syscall.SYS_SIGALTSTACK: p0 | p1,
+		syscall.SYS_EXECVE: p0 | p1 | p2, syscall.SYS_WAIT4: p1 | p3, syscall.SYS_WAITID: p2 | p4,
+		sysPIDFDSENDSIGNAL: fd | p2,
+	}
+	archTraps(&t)
+	return t
+}

@@ -1,0 +1,102 @@
+//go:build linux && amd64
+
+package kernel
+
+import "syscall"
+
+// System calls that package syscall does not know, or under another name than
+// on the other architectures.
+const (
+	sysFSTATAT         = syscall.SYS_NEWFSTATAT
+	sysSENDMMSG        = 307
+	sysSYNCFS          = 306
+	sysRENAMEAT2       = 316
+	sysGETRANDOM       = 318
+	sysMEMFDCREATE     = 319
+	sysCOPYFILERANGE   = 326
+	sysSTATX           = 332
+	sysPIDFDSENDSIGNAL = 424
+	sysPIDFDOPEN       = 434
+	sysCLONE3          = 435
+	sysOPENAT2         = 437
+	sysFACCESSAT2      = 439
+
+	trapKill  = syscall.SYS_KILL
+	machine   = "x86_64"
+	largeFile = 0x8000 // O_LARGEFILE, which every open file has
+)
+
+type nlinkType = uint64
+
+// archCall serves the calls that only this architecture has: the older forms
+// of those that take a directory's descriptor.
+func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
+	switch c.Trap {
+	case syscall.SYS_OPEN:
+		return p.openAt(c, atCWD, c.Ptr[0], int(c.Arg[1]), uint32(c.Arg[2]))
+	case syscall.SYS_CREAT:
+		return p.openAt(c, atCWD, c.Ptr[0], syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(c.Arg[1]))
+	case syscall.SYS_STAT:
+		return p.statAt(atCWD, c.Ptr[0], c.Ptr[1], 0)
+	case syscall.SYS_LSTAT:
+		return p.statAt(atCWD, c.Ptr[0], c.Ptr[1], atNoFollow)
+	case syscall.SYS_ACCESS:
+		return p.accessAt(atCWD, c.Ptr[0], int(c.Arg[1]), 0)
+	case syscall.SYS_READLINK:
+		return p.readlinkAt(atCWD, c.Ptr[0], c.Ptr[1], c.Arg[2])
+	case syscall.SYS_MKDIR:
+		return p.mkdirAt(atCWD, c.Ptr[0], uint32(c.Arg[1]))
+	case syscall.SYS_MKNOD:
+		return p.mknodAt(c, atCWD, c.Ptr[0], uint32(c.Arg[1]))
+	case syscall.SYS_RMDIR:
+		return p.unlinkAt(atCWD, c.Ptr[0], atRemoveDir)
+	case syscall.SYS_UNLINK:
+		return p.unlinkAt(atCWD, c.Ptr[0], 0)
+	case syscall.SYS_RENAME:
+		return p.renameAt(atCWD, c.Ptr[0], atCWD, c.Ptr[1], 0)
+	case syscall.SYS_LINK:
+		return p.linkAt(atCWD, c.Ptr[0], atCWD, c.Ptr[1], 0)
+	case syscall.SYS_SYMLINK:
+		return p.symlinkAt(c.Ptr[0], atCWD, c.Ptr[1])
+	case syscall.SYS_CHMOD:
+		n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
+		return chmod(n, errno, uint32(c.Arg[1]))
+	case syscall.SYS_CHOWN:
+		n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
+		return chown(n, errno, c.Arg[1], c.Arg[2])
+	case syscall.SYS_LCHOWN:
+		n, errno := p.inodeAt(atCWD, c.Ptr[0], atNoFollow)
+		return chown(n, errno, c.Arg[1], c.Arg[2])
+	case syscall.SYS_DUP2:
+		return p.sysDup3(c, false)
+	case syscall.SYS_GETPGRP:
+		return uintptr(p.pid), 0
+	case syscall.SYS_TIME:
+		now := p.now() / 1e9
+		if c.Ptr[0] != nil {
+			if errno := put(c.Ptr[0], &now); errno != 0 {
+				return 0, errno
+			}
+		}
+		return uintptr(now), 0
+	case syscall.SYS_FORK, syscall.SYS_VFORK:
+		return p.refuse(c, syscall.EPERM, "fork and exec are refused in a simulated host")
+	}
+	return p.notServed(c)
+}
+
+func archTraps(t *[512]uint8) {
+	const p0, p1, p2, p3, p4 = 1, 2, 4, 8, 16
+	for trap, mask := range map[int]uint8{
+		syscall.SYS_OPEN: p0, syscall.SYS_CREAT: p0, syscall.SYS_STAT: p0 | p1, syscall.SYS_LSTAT: p0 | p1,
+		syscall.SYS_ACCESS: p0, syscall.SYS_READLINK: p0 | p1, syscall.SYS_MKDIR: p0, syscall.SYS_MKNOD: p0,
+		syscall.SYS_RMDIR: p0, syscall.SYS_UNLINK: p0, syscall.SYS_RENAME: p0 | p1, syscall.SYS_LINK: p0 | p1,
+		syscall.SYS_SYMLINK: p0 | p1, syscall.SYS_CHMOD: p0, syscall.SYS_CHOWN: p0, syscall.SYS_LCHOWN: p0,
+		syscall.SYS_DUP2: FirstIsFD, syscall.SYS_TIME: p0, syscall.SYS_POLL: p0, syscall.SYS_PIPE: p0,
+		syscall.SYS_SELECT: p1 | p2 | p3 | p4, syscall.SYS_EPOLL_WAIT: FirstIsFD | p1,
+		syscall.SYS_UTIME: p0 | p1, syscall.SYS_UTIMES: p0 | p1, syscall.SYS_FUTIMESAT: FirstIsFD | p1 | p2,
+		syscall.SYS_GETDENTS: FirstIsFD | p1,
+	} {
+		t[trap] = mask
+	}
+}

@@ -1,0 +1,119 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"syscall"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// A WaitPoint is where one goroutine waits to make a system call again: for a
+// blocking descriptor, or for a time. Several goroutines that block on one
+// descriptor have one each, in a list that the descriptor keeps.
+type WaitPoint struct {
+	waiter  sched.Waiter
+	event   sched.Event
+	p       *Process
+	f       *file // waited for, or nil
+	number  int
+	trap    uintptr
+	due     int64 // when the wait ends without success, or 0
+	expired bool
+}
+
+// wake makes a parked goroutine runnable. Tests on builds without a scheduler
+// put something else here.
+var wake = (*sched.Waiter).Wake
+
+// Waiter returns what to park on, outside of kernel context.
+func (wp *WaitPoint) Waiter() *sched.Waiter { return &wp.waiter }
+
+// Wait parks the calling goroutine, outside of kernel context.
+func (wp *WaitPoint) Wait() { wp.waiter.Wait(wp.Reason()) }
+
+// Reason says what is waited for, in reports.
+func (wp *WaitPoint) Reason() string {
+	if wp.f == nil {
+		return Name(wp.trap)
+	}
+	return Name(wp.trap) + " " + wp.f.name()
+}
+
+// Fire ends the wait because its time is up.
+func (wp *WaitPoint) Fire() {
+	wp.expired = true
+	wake(&wp.waiter)
+}
+
+// errBlock is what a handler returns when the call has to wait at p.block.
+const errBlock = syscall.Errno(1 << 12)
+
+// waitFor makes the call wait: for the file's next change, unless it is nil,
+// until due, unless that is 0.
+//
+// What the call waited for is kept from one attempt to the next by rewriting
+// the call, as Linux restarts calls: above its 16 low bits, Trap holds the
+// number of the WaitPoint. [Process.resume] takes that away again.
+func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
+	var wp *WaitPoint
+	if n := len(p.idle); n > 0 {
+		wp, p.idle = p.idle[n-1], p.idle[:n-1]
+	} else {
+		wp = &WaitPoint{p: p, number: len(p.points)}
+		p.points = append(p.points, wp)
+	}
+	wp.waiter, wp.expired = sched.Waiter{}, false
+	wp.f, wp.due, wp.trap = f, due, c.Trap
+	if f != nil {
+		f.waiters = append(f.waiters, wp)
+	}
+	if due != 0 {
+		p.k.w.Schedule(&wp.event, due, wp)
+	}
+	c.Trap |= uintptr(wp.number+1) << 16
+	p.block = wp
+	return errBlock
+}
+
+// resume ends the wait of a call that is made again.
+func (p *Process) resume(c *Call) bool {
+	i := int(c.Trap>>16) - 1
+	c.Trap &= 1<<16 - 1
+	if i < 0 || i >= len(p.points) || p.points[i].trap != c.Trap {
+		return false
+	}
+	wp := p.points[i]
+	p.resumed, p.expired, p.deadline = true, wp.expired, wp.due
+	wp.leave()
+	return true
+}
+
+// Cancel ends a wait whose call is not made again, because a signal
+// interrupted it.
+func (wp *WaitPoint) Cancel() {
+	if wp.trap != ^uintptr(0) {
+		wp.leave()
+	}
+}
+
+func (wp *WaitPoint) leave() {
+	wp.p.k.w.Cancel(&wp.event)
+	if wp.f != nil {
+		for i, other := range wp.f.waiters {
+			if other == wp {
+				wp.f.waiters = append(wp.f.waiters[:i], wp.f.waiters[i+1:]...)
+				break
+			}
+		}
+	}
+	wp.f, wp.trap = nil, ^uintptr(0)
+	wp.p.idle = append(wp.p.idle, wp)
+}
+
+// wakeAll lets every goroutine that blocks on f try again.
+func (f *file) wakeAll() {
+	for _, wp := range f.waiters {
+		wake(&wp.waiter)
+	}
+}

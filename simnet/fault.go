@@ -1,0 +1,180 @@
+package simnet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// host returns the named host's stack for a call of a test, which is told if
+// there is none.
+func (n *Network) host(call, name string) *Stack {
+	s := n.byName[name]
+	if s == nil {
+		panic(fmt.Sprintf("simnet: %s: no host %q; known hosts: %s", call, name, strings.Join(n.hosts(), ", ")))
+	}
+	return s
+}
+
+func (n *Network) pair(call, from, to string) (*Stack, *Stack) {
+	f, t := n.host(call, from), n.host(call, to)
+	if f == t {
+		panic(fmt.Sprintf("simnet: %s: %q to itself: traffic within a host meets no link", call, from))
+	}
+	return f, t
+}
+
+// SetDefault sets the link of every pair of hosts that has none of its own,
+// of hosts yet to come too. Packets under way keep their fate.
+func (n *Network) SetDefault(l Link) {
+	l.check("SetDefault")
+	sched.Enter()
+	defer sched.Leave()
+	n.def = l
+	for _, p := range n.paths {
+		if !p.own {
+			p.link = l
+			p.refresh()
+		}
+	}
+	n.fault(faultLink, nil, nil)
+}
+
+// SetLink sets the link between two hosts, in both directions.
+func (n *Network) SetLink(a, b string, l Link) {
+	l.check("SetLink")
+	sched.Enter()
+	defer sched.Leave()
+	x, y := n.pair("SetLink", a, b)
+	n.setLink(x, y, l)
+	n.setLink(y, x, l)
+}
+
+// SetLinkOneWay sets the link from one host to another.
+func (n *Network) SetLinkOneWay(from, to string, l Link) {
+	l.check("SetLinkOneWay")
+	sched.Enter()
+	defer sched.Leave()
+	f, t := n.pair("SetLinkOneWay", from, to)
+	n.setLink(f, t, l)
+}
+
+func (n *Network) setLink(from, to *Stack, l Link) {
+	p := n.path(from, to)
+	p.own = true
+	p.link = l
+	p.refresh()
+	n.fault(faultLink, from, to)
+}
+
+// Partition cuts the network into sides: hosts of different sides do not
+// reach each other. Hosts that are not named keep reaching everyone. One side
+// alone is cut from all hosts that are not on it. Partitions add up until
+// Heal. A packet is lost if its way is partitioned when it is sent or when it
+// is due to arrive.
+func (n *Network) Partition(sides ...[]string) {
+	sched.Enter()
+	defer sched.Leave()
+	side := make([]int, len(n.stacks)) // 0: not named
+	for i, names := range sides {
+		for _, name := range names {
+			s := n.host("Partition", name)
+			if at := side[s.index]; at != 0 && at != i+1 {
+				panic(fmt.Sprintf("simnet: Partition: host %q is on two sides", name))
+			}
+			side[s.index] = i + 1
+		}
+	}
+	alone := len(sides) == 1
+	for _, a := range n.stacks {
+		for _, b := range n.stacks {
+			x, y := side[a.index], side[b.index]
+			if x == y || !alone && (x == 0 || y == 0) {
+				continue
+			}
+			p := n.path(a, b)
+			p.partitioned = true
+			p.refresh()
+			n.fault(faultPartition, a, b)
+		}
+	}
+}
+
+// Cut cuts the way from one host to another; the way back stays. A packet is
+// lost if its way is cut when it is sent or when it is due to arrive.
+func (n *Network) Cut(from, to string) {
+	sched.Enter()
+	defer sched.Leave()
+	n.setFault("Cut", faultCut, from, to, func(p *path) { p.cut = true })
+}
+
+// Mend undoes Cut and Partition for the way from one host to another.
+func (n *Network) Mend(from, to string) {
+	sched.Enter()
+	defer sched.Leave()
+	n.setFault("Mend", faultMend, from, to, func(p *path) { p.cut, p.partitioned = false, false })
+}
+
+// Hold keeps the packets that arrive at the end of the way from one host to
+// another, until Release or Heal.
+func (n *Network) Hold(from, to string) {
+	sched.Enter()
+	defer sched.Leave()
+	n.setFault("Hold", faultHold, from, to, func(p *path) { p.hold = true })
+}
+
+// Release ends Hold: what was held arrives now, in the order in which it
+// would have.
+func (n *Network) Release(from, to string) {
+	sched.Enter()
+	defer sched.Leave()
+	n.setFault("Release", faultRelease, from, to, func(p *path) { p.hold = false }).release()
+}
+
+func (n *Network) setFault(call string, kind faultKind, from, to string, set func(*path)) *path {
+	p := n.path(n.pair(call, from, to))
+	set(p)
+	p.refresh()
+	n.fault(kind, p.from, p.to)
+	return p
+}
+
+// Heal ends every fault that was asked for: partitions and cuts are mended,
+// what is held is released (in order of arrival on each way, one way after the
+// other), and interfaces that are down come up. Links keep their settings.
+func (n *Network) Heal() {
+	sched.Enter()
+	defer sched.Leave()
+	n.fault(faultHeal, nil, nil)
+	for _, s := range n.stacks {
+		s.setUp(true)
+	}
+	for _, p := range n.paths {
+		p.cut, p.partitioned, p.hold = false, false, false
+		p.refresh()
+	}
+	for _, p := range n.paths {
+		p.release()
+	}
+}
+
+// Down takes a host's interface eth0 down: what it sends to others fails with
+// ENETUNREACH, and what arrives for it is lost. Traffic within the host goes
+// on, and so do packets that it sent before.
+func (n *Network) Down(host string) {
+	sched.Enter()
+	defer sched.Leave()
+	s := n.host("Down", host)
+	s.setUp(false)
+	n.fault(faultDown, s, nil)
+}
+
+// Up brings a host's interface up again.
+func (n *Network) Up(host string) {
+	sched.Enter()
+	defer sched.Leave()
+	s := n.host("Up", host)
+	s.setUp(true)
+	n.fault(faultUp, s, nil)
+}

@@ -1,0 +1,321 @@
+package simnet
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// A Link says how packets fare on the way from one host to another. The zero
+// Link is perfect and instant. What is off draws nothing. Traffic within one
+// host never meets a link.
+type Link struct {
+	// Latency is drawn for each packet; nil is none. Where it varies, packets
+	// overtake each other.
+	Latency Dist
+
+	// Loss is the chance that a packet is lost: each fragment's, of a datagram
+	// larger than the MTU, which needs all of them.
+	Loss float64
+
+	// Duplicate is the chance that a packet arrives twice, each copy with a
+	// latency of its own.
+	Duplicate float64
+
+	// Reorder is the chance that a packet is held back by ReorderDelay beyond
+	// its latency, so that later ones overtake it; nil is up to 10 ms.
+	Reorder      float64
+	ReorderDelay Dist
+
+	// Corrupt is the chance that a packet is damaged. The checksum finds that,
+	// and the receiver drops it, unless DeliverCorrupt: then one bit of the
+	// payload is flipped and the checksum overlooks it.
+	Corrupt        float64
+	DeliverCorrupt bool
+
+	// Bandwidth in bits a second; 0 is unlimited. What cannot leave at once
+	// waits in a queue of Queue bytes; 0 is 1.5 MB (1000 full packets). A packet
+	// that finds the queue full is dropped.
+	Bandwidth int64
+	Queue     int
+
+	// MTU in bytes, 0 is 1500. A larger datagram is sent in fragments, or
+	// refused with EMSGSIZE if the socket asks for that.
+	MTU int
+}
+
+const (
+	defaultQueue = 1000 * defaultMTU
+	minMTU       = 68 // RFC 791; sending IPv6 needs 1280, which is not enforced
+)
+
+var defaultReorderDelay = Uniform(0, 10*time.Millisecond)
+
+// check panics if the link makes no sense.
+func (l Link) check(call string) {
+	for _, f := range []struct {
+		name string
+		p    float64
+	}{{"Loss", l.Loss}, {"Duplicate", l.Duplicate}, {"Reorder", l.Reorder}, {"Corrupt", l.Corrupt}} {
+		if !(f.p >= 0 && f.p <= 1) {
+			panic(fmt.Sprintf("simnet: %s: %s is %v, must be between 0 and 1", call, f.name, f.p))
+		}
+	}
+	switch {
+	case l.Bandwidth < 0:
+		panic(fmt.Sprintf("simnet: %s: Bandwidth is %d, must not be negative", call, l.Bandwidth))
+	case l.Queue < 0:
+		panic(fmt.Sprintf("simnet: %s: Queue is %d, must not be negative", call, l.Queue))
+	case l.MTU != 0 && l.MTU < minMTU:
+		panic(fmt.Sprintf("simnet: %s: MTU is %d, must be 0 or at least %d", call, l.MTU, minMTU))
+	}
+}
+
+func (l *Link) mtu() int {
+	if l.MTU == 0 {
+		return defaultMTU
+	}
+	return l.MTU
+}
+
+// perfect tells whether the link does nothing to a packet.
+func (l *Link) perfect() bool {
+	return l.Latency == nil && l.Loss == 0 && l.Duplicate == 0 && l.Reorder == 0 && l.Corrupt == 0 && l.Bandwidth == 0
+}
+
+// A path is the way from one host to another: its link, its faults, and what
+// is on it.
+type path struct {
+	n        *Network
+	from, to *Stack
+	link     Link
+	own      bool // the link was set for this path; SetDefault leaves it alone
+
+	cut         bool // by Cut
+	partitioned bool // by Partition
+	hold        bool // by Hold
+	clear       bool // none of these
+	instant     bool // the link is perfect
+
+	inflight int   // packets that have an event
+	lastDue  int64 // when the last of them is due
+	busy     int64 // until when the link's sender has bits to put on the wire
+	order    uint64
+	newest   uint64 // highest order delivered
+
+	heldFirst, heldLast *Datagram // in order of arrival
+
+	c Counters
+}
+
+// refresh works out what the fast path asks.
+func (p *path) refresh() {
+	p.clear = !p.cut && !p.partitioned && !p.hold
+	p.instant = p.link.perfect()
+}
+
+// transmit sends a packet on its way, and gives it away. The order of draws is
+// part of what a seed means: loss, corruption, duplication, then for each copy
+// latency and reordering.
+func (p *path) transmit(d *Datagram) {
+	p.c.Sent++
+	p.c.Bytes += uint64(len(d.Payload))
+	d.path = p
+	p.order++
+	d.order = p.order
+	n := p.n
+	n.note(Sent, p.from, p.to, d)
+	if p.cut || p.partitioned {
+		p.drop(&p.c.Cut, CutOff, d)
+		return
+	}
+	if p.instant {
+		p.schedule(d, 0)
+		return
+	}
+	l := &p.link
+	fragments, bytes := d.fragments(l.mtu())
+	var wait time.Duration
+	if l.Bandwidth > 0 {
+		var ok bool
+		if wait, ok = p.enqueue(bytes); !ok {
+			p.drop(&p.c.QueueDrops, QueueDropped, d)
+			return
+		}
+	}
+	if n.net.Chance(anyOf(l.Loss, fragments)) {
+		p.drop(&p.c.Lost, Lost, d)
+		return
+	}
+	if n.net.Chance(anyOf(l.Corrupt, fragments)) {
+		if !l.DeliverCorrupt || len(d.Payload) == 0 {
+			p.drop(&p.c.Corrupted, Corrupted, d)
+			return
+		}
+		bit := n.net.N(len(d.Payload) * 8)
+		d.Payload[bit/8] ^= 1 << (bit % 8)
+		p.c.Mangled++
+		n.note(Mangled, p.from, p.to, d)
+	}
+	var second *Datagram
+	if n.net.Chance(l.Duplicate) {
+		second = n.clone(d)
+		second.path = p
+		second.order = d.order
+		p.c.Duplicated++
+		n.note(Duplicated, p.from, p.to, d)
+	}
+	p.schedule(d, wait+p.latency())
+	if second != nil {
+		p.schedule(second, wait+p.latency())
+	}
+}
+
+// anyOf is the chance that something of chance p happens to one of count.
+func anyOf(p float64, count int) float64 {
+	if count == 1 || p == 0 || p == 1 {
+		return p
+	}
+	return -math.Expm1(float64(count) * math.Log1p(-p))
+}
+
+// latency draws how long a packet travels.
+func (p *path) latency() time.Duration {
+	l := &p.link
+	var d time.Duration
+	if l.Latency != nil {
+		d = max(0, l.Latency.Draw(p.n.net))
+	}
+	if p.n.net.Chance(l.Reorder) {
+		delay := l.ReorderDelay
+		if delay == nil {
+			delay = defaultReorderDelay
+		}
+		d += max(0, delay.Draw(p.n.net))
+	}
+	return d
+}
+
+// enqueue puts bytes into the link's queue and tells how long it takes until
+// the last of them is on the wire, or that there is no room.
+func (p *path) enqueue(bytes int) (time.Duration, bool) {
+	now := p.n.w.Now()
+	rate := uint64(p.link.Bandwidth)
+	limit := p.link.Queue
+	if limit == 0 {
+		limit = defaultQueue
+	}
+	start := max(now, p.busy)
+	if start > now { // one packet is always taken when the wire is idle
+		hi, lo := bits.Mul64(uint64(start-now), rate)
+		if hi >= 8e9 {
+			return 0, false
+		}
+		waiting, _ := bits.Div64(hi, lo, 8e9)
+		if waiting+uint64(bytes) > uint64(limit) {
+			return 0, false
+		}
+	}
+	p.busy = start + int64((uint64(bytes)*8e9+rate-1)/rate)
+	return time.Duration(p.busy - now), true
+}
+
+// schedule lets a packet arrive after a delay.
+func (p *path) schedule(d *Datagram, delay time.Duration) {
+	now := p.n.w.Now()
+	due := now + int64(delay)
+	if p.instant && p.inflight > 0 {
+		due = max(due, p.lastDue) // an instant link keeps the order of what was sent before it was one
+	} else if delay == 0 {
+		p.arrive(d)
+		return
+	}
+	p.inflight++
+	if p.inflight == 1 || due > p.lastDue {
+		p.lastDue = due
+	}
+	p.n.w.Schedule(&d.event, due, (*arrival)(d))
+}
+
+// arrive ends a packet's way.
+func (p *path) arrive(d *Datagram) {
+	if !p.clear {
+		if p.cut || p.partitioned {
+			p.drop(&p.c.Cut, CutOff, d)
+			return
+		}
+		p.n.note(HeldBack, p.from, p.to, d)
+		p.c.Held++
+		if p.heldLast == nil {
+			p.heldFirst = d
+		} else {
+			p.heldLast.next = d
+		}
+		p.heldLast = d
+		return
+	}
+	if !p.to.up || !p.to.on {
+		p.drop(&p.c.Unreachable, Unreachable, d)
+		return
+	}
+	p.c.Delivered++
+	if d.order < p.newest {
+		p.c.Reordered++
+	} else {
+		p.newest = d.order
+	}
+	p.n.note(Delivered, p.from, p.to, d)
+	d.path = nil
+	p.to.input(d)
+}
+
+// release lets go of what was held.
+func (p *path) release() {
+	d := p.heldFirst
+	p.heldFirst, p.heldLast = nil, nil
+	p.c.Held = 0
+	for d != nil {
+		next := d.next
+		d.next = nil
+		p.arrive(d)
+		d = next
+	}
+}
+
+// drop ends a packet's life, and counts why.
+func (p *path) drop(counter *uint64, why Verb, d *Datagram) {
+	*counter++
+	p.n.note(why, p.from, p.to, d)
+	p.n.put(d)
+}
+
+// fault adds a fault to the trace. The numbers of its kinds are part of the
+// fingerprint: add at the end.
+func (n *Network) fault(kind faultKind, from, to *Stack) {
+	var what uint64
+	if to != nil {
+		what = uint64(to.ID())
+	}
+	var host uint32
+	if from != nil {
+		host = from.ID()
+	}
+	n.w.Note(sched.KindFault, host, uint64(kind)<<56|what)
+}
+
+type faultKind uint8
+
+const (
+	faultPartition faultKind = iota + 1
+	faultCut
+	faultMend
+	faultHold
+	faultRelease
+	faultHeal
+	faultDown
+	faultUp
+	faultLink
+)

@@ -1,0 +1,183 @@
+package simnet
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// Limits that Linux keeps in /proc/sys; see [Network].
+const (
+	defaultRmem = 212992 // net.core.rmem_default, rmem_max
+	defaultWmem = 212992 // net.core.wmem_default, wmem_max
+	defaultMTU  = 1500   // of eth0
+	loopbackMTU = 65536  // of lo
+	defaultTTL  = 64     // net.ipv4.ip_default_ttl
+
+	firstEphemeral = 32768 // net.ipv4.ip_local_port_range
+	lastEphemeral  = 60999
+)
+
+// A Network joins the hosts of one world: one Ethernet segment, 10.0.0.0/16
+// and fd00::/64, without a router to anywhere else.
+//
+// Its methods that change or read what a test is interested in (links, faults,
+// counters, names of hosts) may be called from any goroutine. The others
+// ([New], AddHost, Lookup and all methods of [Stack] and [UDP]) are for the
+// simulated kernel and are called in kernel context.
+type Network struct {
+	// Trace, if set, is called for everything that happens to a packet. It runs
+	// in kernel context and must not call the network. It changes nothing.
+	Trace func(PacketEvent)
+
+	RmemMax int // net.core.rmem_max: the cap on SO_RCVBUF
+	WmemMax int // net.core.wmem_max: the cap on SO_SNDBUF
+
+	w      *sched.World
+	net    *sched.Stream // latency, loss and so on; ephemeral ports
+	stacks []*Stack      // in order of declaration
+	byName map[string]*Stack
+	def    Link      // of paths that have none of their own
+	paths  []*path   // those that were used or named, in that order
+	pool   *Datagram // free packets
+	big    *Datagram // free packets with a buffer above smallBuffer
+	nbig   int
+	gen    uint64 // changes when a route that a socket remembers may be wrong
+}
+
+// New returns a network without hosts, whose links are perfect.
+func New(w *sched.World) *Network {
+	return &Network{
+		w:       w,
+		net:     w.Stream("net"),
+		byName:  map[string]*Stack{},
+		RmemMax: defaultRmem,
+		WmemMax: defaultWmem,
+		gen:     1,
+	}
+}
+
+const (
+	hostsPerOctet = 253 // .1 to .253 of each 10.0.x
+	maxHosts      = 255 * hostsPerOctet
+)
+
+// AddHost declares a host and returns its network stack. Hosts get the
+// addresses 10.0.0.1, 10.0.0.2, … 10.0.0.253, 10.0.1.1, … and fd00::1,
+// fd00::2, … in order of declaration. It panics if the name is taken or cannot
+// be a host's name.
+func (n *Network) AddHost(name string) *Stack {
+	if err := checkName(name); err != "" {
+		panic(fmt.Sprintf("simnet: AddHost: %s", err))
+	}
+	if n.byName[name] != nil {
+		panic(fmt.Sprintf("simnet: AddHost: host %q exists already", name))
+	}
+	i := len(n.stacks)
+	if i >= maxHosts {
+		panic(fmt.Sprintf("simnet: AddHost: no address left after %d hosts", maxHosts))
+	}
+	a4 := [4]byte{10, 0, byte(i / hostsPerOctet), byte(1 + i%hostsPerOctet)}
+	a6 := [16]byte{0: 0xfd}
+	binary.BigEndian.PutUint32(a6[12:], uint32(i+1))
+	s := &Stack{
+		n:     n,
+		name:  name,
+		index: i,
+		addr:  netip.AddrFrom4(a4),
+		addr6: netip.AddrFrom16(a6),
+		up:    true,
+		on:    true,
+		udp:   map[uint16]*UDP{},
+	}
+	n.stacks = append(n.stacks, s)
+	n.byName[name] = s
+	n.gen++
+	return s
+}
+
+// Lookup returns the stack of the named host, or nil.
+func (n *Network) Lookup(name string) *Stack { return n.byName[name] }
+
+// Hosts returns the hosts' names in order of declaration.
+func (n *Network) Hosts() []string {
+	sched.Enter()
+	defer sched.Leave()
+	return n.hosts()
+}
+
+func (n *Network) hosts() []string {
+	names := make([]string, len(n.stacks))
+	for i, s := range n.stacks {
+		names[i] = s.name
+	}
+	return names
+}
+
+// byAddr returns the host that has an address on the segment, or nil.
+func (n *Network) byAddr(a netip.Addr) *Stack {
+	i := -1
+	if a.Is4() {
+		if b := a.As4(); b[0] == 10 && b[1] == 0 && b[3] >= 1 && b[3] <= hostsPerOctet {
+			i = int(b[2])*hostsPerOctet + int(b[3]) - 1
+		}
+	} else {
+		b := a.As16()
+		if binary.BigEndian.Uint64(b[:8]) == 0xfd<<56 {
+			if low := binary.BigEndian.Uint64(b[8:]); low <= uint64(len(n.stacks)) {
+				i = int(low) - 1
+			}
+		}
+	}
+	if i < 0 || i >= len(n.stacks) {
+		return nil
+	}
+	return n.stacks[i]
+}
+
+// path returns the way from one host to another.
+func (n *Network) path(from, to *Stack) *path {
+	if to.index < len(from.paths) {
+		if p := from.paths[to.index]; p != nil {
+			return p
+		}
+	} else {
+		from.paths = append(from.paths, make([]*path, len(n.stacks)-len(from.paths))...)
+	}
+	p := &path{n: n, from: from, to: to, link: n.def}
+	p.refresh()
+	from.paths[to.index] = p
+	n.paths = append(n.paths, p)
+	return p
+}
+
+// note adds a packet to the trace.
+func (n *Network) note(what Verb, from, to *Stack, p *Datagram) {
+	var f, t uint32
+	if from != nil {
+		f = from.ID()
+	}
+	if to != nil {
+		t = to.ID()
+	}
+	n.w.Note(sched.KindPacket, f, uint64(what)<<56|uint64(p.proto)<<48|uint64(t)<<24|uint64(len(p.Payload)))
+	if n.Trace != nil {
+		n.trace(what, from, to, p)
+	}
+}
+
+func (n *Network) trace(what Verb, from, to *Stack, p *Datagram) {
+	e := PacketEvent{
+		Time: n.w.Now(), Verb: what, Proto: p.proto.String(),
+		Src: p.src, Dst: p.dst, Size: len(p.Payload),
+	}
+	if from != nil {
+		e.From = from.name
+	}
+	if to != nil {
+		e.To = to.name
+	}
+	n.Trace(e)
+}
