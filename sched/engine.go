@@ -136,12 +136,16 @@ func (w *World) setWatch() { w.rt.watch = 1 }
 
 // SetHooks tells what becomes of a host's process that panics or exits. Both
 // are called on the goroutine in question and must not return for a host.
-func SetHooks(onPanic func(v any, fatal bool), onExit func(code int), traps *Traps) {
-	rtSetHooks(onPanic, onExit, traps)
+func SetHooks(onPanic func(v any, fatal bool), onExit func(code int)) {
+	rtSetHooks(onPanic, onExit)
 }
 
-// SetKernel sets what serves system calls of simulated goroutines.
-func SetKernel(f func(c *Call) (r1, r2, errno uintptr)) { rtSetKernel(f) }
+// SetKernel sets what serves system calls of simulated goroutines, on the
+// goroutine that makes them and outside of kernel context.
+func SetKernel(traps Traps, f func(c *Call) (r1, r2, errno uintptr)) {
+	rtSetTraps(&traps)
+	rtSetKernel(f)
+}
 
 // SetPoller sets what waits for simulated descriptors.
 func SetPoller(p Poller) { rtSetPoller(p) }

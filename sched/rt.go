@@ -82,11 +82,20 @@ type Call struct {
 // Traps tells, by number, how the seam treats a system call: bits 0 to 5 say
 // which arguments are pointers. A number that is not described here is passed
 // to the simulated kernel without pointers.
-type Traps [512]uint8
+type Traps [512]uint16
 
 const (
-	TrapIsFD  = 1 << 6 // the first argument is a descriptor: on a real one, the call is real
-	TrapWorld = 1 << 7 // also for goroutines of the world that belong to no host
+	// TrapIsFD: the first argument is a descriptor; on a real one, the call is
+	// real.
+	TrapIsFD = 1 << 6
+	// TrapThirdMayBePtr: the third argument is a pointer or a number, by what
+	// the second says (fcntl, ioctl). It is taken for a pointer if it is at
+	// least MinPtr.
+	TrapThirdMayBePtr = 1 << 7
+	// TrapWorld: also for goroutines of the world that belong to no host.
+	TrapWorld = 1 << 8
+	// MinPtr is the lowest address that memory can have.
+	MinPtr = 4096
 )
 
 // A Poller waits for descriptors: what the runtime's network poller is to

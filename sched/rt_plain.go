@@ -42,7 +42,8 @@ func rtCopy(dst, src unsafe.Pointer, n uintptr) {
 	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 }
 
-func rtSetHooks(onPanic func(v any, fatal bool), onExit func(code int), traps *Traps) {}
-func rtSetKernel(f func(c *Call) (r1, r2, errno uintptr))                             {}
-func rtSetProcess(f func() ProcessState)                                              {}
-func rtSetPoller(p Poller)                                                            {}
+func rtSetHooks(onPanic func(v any, fatal bool), onExit func(code int)) {}
+func rtSetTraps(traps *Traps)                                           {}
+func rtSetKernel(f func(c *Call) (r1, r2, errno uintptr))               {}
+func rtSetProcess(f func() ProcessState)                                {}
+func rtSetPoller(p Poller)                                              {}

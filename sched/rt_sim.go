@@ -36,7 +36,8 @@ func rtHolder(w *rtWorld) (goid uint64, host uint32)
 //go:noescape
 func rtCopy(dst, src unsafe.Pointer, n uintptr)
 
-func rtSetHooks(onPanic func(v any, fatal bool), onExit func(code int), traps *Traps)
+func rtSetHooks(onPanic func(v any, fatal bool), onExit func(code int))
+func rtSetTraps(traps *Traps)
 func rtSetKernel(f func(c *Call) (r1, r2, errno uintptr))
 func rtSetProcess(f func() ProcessState)
 func rtSetPoller(p Poller)

@@ -222,8 +222,11 @@ func Enter() { rtEnter() }
 // goroutine does next. Control interfaces use Enter and Leave.
 func Leave() { rtLeave(true) }
 
-// LeaveCall ends kernel context after a system call, which orders nothing:
-// goroutines that only call the kernel are not synchronised by that.
+// EnterCall and LeaveCall are Enter and Leave for a system call, which orders
+// nothing: goroutines that only call the kernel are not synchronised by that.
+func EnterCall() { rtEnter() }
+
+// LeaveCall ends what EnterCall began.
 func LeaveCall() { rtLeave(false) }
 
 // CopyIn copies memory of the program into a buffer of the kernel.

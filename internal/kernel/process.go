@@ -91,9 +91,9 @@ type Options struct {
 	Output func(fd int, at int64, line []byte)
 	// Clock tells the host's wall clock; by default it is the world's time.
 	Clock func() int64
-	// Signal is what a signal does: see [Process.Signal].
-	Signal func(sig syscall.Signal)
-	// OnExit is told when the process asks to be ended by exit or exit_group.
+	// OnExit is told, in kernel context, when the process is to end: by exit,
+	// exit_group, or a signal's default action (the code is then 128 and the
+	// signal's number). It has to call Exit and to end the goroutines.
 	OnExit func(code int)
 }
 
@@ -121,6 +121,7 @@ type Process struct {
 	lowest int // no slot of high below it is free
 	opened int // descriptors in use
 
+	signals signals
 	console [2]console // descriptors 1 and 2
 	cookies uint32     // netlink port numbers given
 	ports   uint16     // ports of stream sockets given
@@ -233,21 +234,6 @@ func (p *Process) Stack() *simnet.Stack { return p.stack }
 
 // Disk returns the file system of the process's host.
 func (p *Process) Disk() *simfs.Disk { return p.fs }
-
-// OnSignal sets what a signal does, in place of Options.Signal.
-func (p *Process) OnSignal(deliver func(sig syscall.Signal)) { p.opts.Signal = deliver }
-
-// Signal delivers a signal to the process.
-func (p *Process) Signal(sig syscall.Signal) {
-	if p.dead {
-		return
-	}
-	if p.opts.Signal == nil {
-		p.unsupported(trapKill, uint64(sig), "nothing takes the signal "+sig.String())
-		return
-	}
-	p.opts.Signal(sig)
-}
 
 // Open returns how many descriptors the process has open.
 func (p *Process) Open() int { return p.opened }

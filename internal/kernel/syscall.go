@@ -4,31 +4,20 @@ package kernel
 
 import (
 	"syscall"
-	"unsafe"
+
+	"github.com/dstkit/dst/sched"
 )
 
 // A Call is one system call of a simulated goroutine. It lives on the caller's
 // stack; see "Memory" in the package documentation.
-//
-// This type is to become an alias of the one in package sched.
-type Call struct {
-	Trap uintptr
-	Arg  [6]uintptr        // the arguments as passed
-	Ptr  [6]unsafe.Pointer // those that are pointers, by Traps; else nil
-}
+type Call = sched.Call
 
 // What Traps says of a system call, beside the arguments that are pointers
 // (bits 0 to 5).
 const (
-	// FirstIsFD: the first argument is a descriptor; if that is one of the
-	// real kernel's, so is the call.
-	FirstIsFD = 1 << 6
-	// ThirdMayBePtr: the third argument is a pointer or a number, by what the
-	// second says (fcntl, ioctl). It is to be taken for a pointer if it is at
-	// least MinPtr.
-	ThirdMayBePtr = 1 << 7
-	// MinPtr is the lowest address that memory can have.
-	MinPtr = 4096
+	FirstIsFD     = sched.TrapIsFD
+	ThirdMayBePtr = sched.TrapThirdMayBePtr
+	MinPtr        = sched.MinPtr
 )
 
 // Traps tells for each system call by its number which arguments are pointers,
@@ -304,7 +293,7 @@ func (p *Process) notServed(c *Call) (uintptr, syscall.Errno) {
 }
 
 // traps makes Traps.
-func traps() [512]uint8 {
+func traps() sched.Traps {
 	const (
 		fd           = FirstIsFD
 		p0           = 1 << 0
@@ -315,7 +304,7 @@ func traps() [512]uint8 {
 		p5           = 1 << 5
 		thirdIsMaybe = ThirdMayBePtr
 	)
-	t := [512]uint8{
+	t := sched.Traps{
 		syscall.SYS_READ: fd | p1, syscall.SYS_WRITE: fd | p1, syscall.SYS_READV: fd | p1, syscall.SYS_WRITEV: fd | p1,
 		syscall.SYS_PREAD64: fd | p1, syscall.SYS_PWRITE64: fd | p1, syscall.SYS_PREADV: fd | p1, syscall.SYS_PWRITEV: fd | p1,
 		syscall.SYS_CLOSE: fd, syscall.SYS_DUP: fd, syscall.SYS_DUP3: fd,
@@ -332,7 +321,7 @@ func traps() [512]uint8 {
 		syscall.SYS_ACCEPT: fd | p1 | p2, syscall.SYS_ACCEPT4: fd | p1 | p2,
 		syscall.SYS_GETSOCKNAME: fd | p1 | p2, syscall.SYS_GETPEERNAME: fd | p1 | p2,
 		syscall.SYS_SETSOCKOPT: fd | p3, syscall.SYS_GETSOCKOPT: fd | p3 | p4, syscall.SYS_SHUTDOWN: fd,
-		syscall.SYS_SOCKETPAIR: p3,
+		syscall.SYS_SOCKET: sched.TrapWorld, syscall.SYS_SOCKETPAIR: p3,
 
 		syscall.SYS_OPENAT: fd | p1, sysOPENAT2: fd | p1 | p2, sysFSTATAT: fd | p1 | p2, sysSTATX: fd | p1 | p4,
 		syscall.SYS_READLINKAT: fd | p1 | p2, syscall.SYS_FACCESSAT: fd | p1, sysFACCESSAT2: fd | p1,

@@ -2,7 +2,11 @@
 
 package kernel
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/dstkit/dst/sched"
+)
 
 // System calls that package syscall does not know, or under another name than
 // on the other architectures.
@@ -85,9 +89,9 @@ func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
 	return p.notServed(c)
 }
 
-func archTraps(t *[512]uint8) {
+func archTraps(t *sched.Traps) {
 	const p0, p1, p2, p3, p4 = 1, 2, 4, 8, 16
-	for trap, mask := range map[int]uint8{
+	for trap, mask := range map[int]uint16{
 		syscall.SYS_OPEN: p0, syscall.SYS_CREAT: p0, syscall.SYS_STAT: p0 | p1, syscall.SYS_LSTAT: p0 | p1,
 		syscall.SYS_ACCESS: p0, syscall.SYS_READLINK: p0 | p1, syscall.SYS_MKDIR: p0, syscall.SYS_MKNOD: p0,
 		syscall.SYS_RMDIR: p0, syscall.SYS_UNLINK: p0, syscall.SYS_RENAME: p0 | p1, syscall.SYS_LINK: p0 | p1,

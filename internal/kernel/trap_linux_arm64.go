@@ -2,7 +2,11 @@
 
 package kernel
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/dstkit/dst/sched"
+)
 
 // System calls that package syscall does not know, or under another name than
 // on the other architectures.
@@ -31,4 +35,4 @@ type nlinkType = uint32
 // archCall serves the calls that only this architecture has: none.
 func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) { return p.notServed(c) }
 
-func archTraps(t *[512]uint8) {}
+func archTraps(t *sched.Traps) {}

@@ -1,0 +1,93 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"syscall"
+
+	"github.com/dstkit/dst/sched"
+)
+
+var _ sched.ProcessState = (*Process)(nil)
+
+// The environment belongs to the process, as package syscall's functions see
+// it. A nil process has none.
+
+// Getenv is [syscall.Getenv] of the process.
+func (p *Process) Getenv(key string) (value string, found bool) {
+	if p == nil {
+		return "", false
+	}
+	sched.Enter()
+	defer sched.Leave()
+	value, found = p.env[key]
+	return value, found
+}
+
+// Setenv is [syscall.Setenv] of the process.
+func (p *Process) Setenv(key, value string) error {
+	if p == nil || key == "" || strings.ContainsAny(key, "=\x00") || strings.ContainsRune(value, 0) {
+		return syscall.EINVAL
+	}
+	sched.Enter()
+	defer sched.Leave()
+	p.env[key] = value
+	return nil
+}
+
+// Unsetenv is [syscall.Unsetenv] of the process.
+func (p *Process) Unsetenv(key string) error {
+	if p != nil {
+		sched.Enter()
+		defer sched.Leave()
+		delete(p.env, key)
+	}
+	return nil
+}
+
+// Clearenv is [syscall.Clearenv] of the process.
+func (p *Process) Clearenv() {
+	if p != nil {
+		sched.Enter()
+		defer sched.Leave()
+		clear(p.env)
+	}
+}
+
+// Environ is [syscall.Environ] of the process, sorted.
+func (p *Process) Environ() []string {
+	if p == nil {
+		return nil
+	}
+	sched.Enter()
+	defer sched.Leave()
+	list := make([]string, 0, len(p.env))
+	for key, value := range p.env {
+		list = append(list, key+"="+value)
+	}
+	sort.Strings(list)
+	return list
+}
+
+// An ExecError tells that a simulated host tried to run a program.
+type ExecError struct{ Name string }
+
+func (e *ExecError) Error() string {
+	return fmt.Sprintf("exec is refused in a simulated host: %s", e.Name)
+}
+
+// Is makes it a permission error, as far as package errors goes.
+func (e *ExecError) Is(target error) bool { return target == syscall.EPERM }
+
+// Exec refuses to run a program.
+func (p *Process) Exec(name string) error {
+	if p != nil {
+		sched.Enter()
+		p.unsupported(syscall.SYS_EXECVE, 0, "exec is refused in a simulated host: "+name)
+		sched.Leave()
+	}
+	return &ExecError{Name: name}
+}

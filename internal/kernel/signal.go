@@ -1,0 +1,143 @@
+//go:build linux && (amd64 || arm64)
+
+package kernel
+
+import (
+	"os"
+	"syscall"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// signals is what a process asked of package os/signal.
+type signals struct {
+	channels []signalChannel // in the order of their first Notify
+	ignored  uint64          // by number
+}
+
+type signalChannel struct {
+	c    chan<- os.Signal
+	want uint64
+}
+
+func signalBit(sig os.Signal) uint64 {
+	if s, ok := sig.(syscall.Signal); ok && s > 0 && s < 64 {
+		return 1 << s
+	}
+	return 0
+}
+
+func signalBits(sig []os.Signal) uint64 {
+	if len(sig) == 0 {
+		return ^uint64(0)
+	}
+	var bits uint64
+	for _, s := range sig {
+		bits |= signalBit(s)
+	}
+	return bits
+}
+
+// Notify is [signal.Notify] of the process.
+func (p *Process) Notify(c chan<- os.Signal, sig []os.Signal) {
+	sched.Enter()
+	defer sched.Leave()
+	bits := signalBits(sig)
+	p.signals.ignored &^= bits
+	for i := range p.signals.channels {
+		if s := &p.signals.channels[i]; s.c == c {
+			s.want |= bits
+			return
+		}
+	}
+	p.signals.channels = append(p.signals.channels, signalChannel{c, bits})
+}
+
+// Stop is [signal.Stop] of the process.
+func (p *Process) Stop(c chan<- os.Signal) {
+	sched.Enter()
+	defer sched.Leave()
+	for i, s := range p.signals.channels {
+		if s.c == c {
+			p.signals.channels = append(p.signals.channels[:i], p.signals.channels[i+1:]...)
+			return
+		}
+	}
+}
+
+// Ignore is [signal.Ignore] of the process.
+func (p *Process) Ignore(sig []os.Signal) {
+	sched.Enter()
+	defer sched.Leave()
+	p.resetSignals(signalBits(sig))
+	p.signals.ignored |= signalBits(sig)
+}
+
+// Reset is [signal.Reset] of the process.
+func (p *Process) Reset(sig []os.Signal) {
+	sched.Enter()
+	defer sched.Leave()
+	p.resetSignals(signalBits(sig))
+	p.signals.ignored &^= signalBits(sig)
+}
+
+// Ignored is [signal.Ignored] of the process.
+func (p *Process) Ignored(sig os.Signal) bool {
+	sched.Enter()
+	defer sched.Leave()
+	return p.signals.ignored&signalBit(sig) != 0
+}
+
+func (p *Process) resetSignals(bits uint64) {
+	kept := p.signals.channels[:0]
+	for _, s := range p.signals.channels {
+		if s.want &^= bits; s.want != 0 {
+			kept = append(kept, s)
+		}
+	}
+	clear(p.signals.channels[len(kept):])
+	p.signals.channels = kept
+}
+
+// Signal delivers a signal to the process, in kernel context, as signal(7) and
+// package os/signal have it: to the channels that asked for it, or ignored, or
+// with its default action.
+func (p *Process) Signal(sig syscall.Signal) {
+	if p.dead || sig <= 0 || sig >= 64 {
+		return
+	}
+	bit := uint64(1) << sig
+	if sig != syscall.SIGKILL {
+		if p.signals.ignored&bit != 0 {
+			return
+		}
+		taken := false
+		for _, s := range p.signals.channels {
+			if s.want&bit == 0 {
+				continue
+			}
+			taken = true
+			select {
+			case s.c <- sig:
+			default: // its channel is full: package signal drops it too
+			}
+		}
+		if taken {
+			return
+		}
+		switch sig { // whose default action is to do nothing
+		case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGPIPE, syscall.SIGPROF:
+			return
+		}
+	}
+	p.end(128 + int(sig))
+}
+
+// end is what exit_group does.
+func (p *Process) end(code int) {
+	if p.opts.OnExit != nil {
+		p.opts.OnExit(code)
+	} else {
+		p.Exit(code)
+	}
+}

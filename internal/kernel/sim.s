@@ -1,0 +1,3 @@
+//go:build dstsim
+
+// This file lets the package declare a function that the overlay defines.
