@@ -75,7 +75,7 @@ func TestWorldsLeaveNothing(t *testing.T) {
 	one := func(seed uint64) {
 		w := sched.New(seed)
 		err := w.Run(func() {
-			h := w.NewHost("h")
+			h := newHost(w, "h")
 			h.Go(func() { waits(t) })
 			waits(t)
 			time.Sleep(10 * time.Millisecond)
@@ -121,7 +121,7 @@ func TestWorldsLeaveNothing(t *testing.T) {
 func TestKilledWaiterLeavesQueue(t *testing.T) {
 	w := sched.New(1)
 	err := w.Run(func() {
-		h := w.NewHost("h")
+		h := newHost(w, "h")
 		var mu sync.Mutex
 		cond := sync.NewCond(&mu)
 		c := make(chan int)
@@ -147,7 +147,9 @@ func TestKilledWaiterLeavesQueue(t *testing.T) {
 		if got.Load() != 4 {
 			t.Errorf("%d goroutines of the living went on, want 4", got.Load())
 		}
+		sched.Enter()
 		h.Boot()
+		sched.Leave()
 		mu.Lock()
 		h.Go(func() { mu.Lock(); cond.Wait() })
 		wg.Go(func() { mu.Lock(); cond.Wait(); mu.Unlock() })
@@ -167,7 +169,7 @@ func TestKilledWaiterLeavesQueue(t *testing.T) {
 func TestPause(t *testing.T) {
 	w := sched.New(1)
 	err := w.Run(func() {
-		h := w.NewHost("h")
+		h := newHost(w, "h")
 		var ticks atomic.Int64
 		h.Go(func() {
 			for {

@@ -28,7 +28,7 @@ func mentions(t *testing.T, err error, parts ...string) {
 func TestDeadlock(t *testing.T) {
 	w := sched.New(1)
 	err := w.Run(func() {
-		h := w.NewHost("db")
+		h := newHost(w, "db")
 		var mu sync.Mutex
 		mu.Lock()
 		h.Go(func() { mu.Lock() })
@@ -107,7 +107,7 @@ func TestSpinForever(t *testing.T) {
 	}
 	w := sched.New(1)
 	err := w.Run(func() {
-		w.NewHost("busy").Go(func() {
+		newHost(w, "busy").Go(func() {
 			for {
 			}
 		})
@@ -140,7 +140,7 @@ func TestDivergence(t *testing.T) {
 		w.Record()
 		salt++
 		if err := w.Run(func() {
-			h := w.NewHost("db")
+			h := newHost(w, "db")
 			done := make(chan bool)
 			h.Go(func() {
 				for i := range 5 {
