@@ -26,7 +26,8 @@ type Host struct {
 	Process any
 }
 
-// NewHost declares a host. It panics if the world has one of that name.
+// NewHost declares a host, in kernel context. It panics if the world has one
+// of that name.
 func (w *World) NewHost(name string) *Host {
 	for _, h := range w.hosts {
 		if h.name == name {
@@ -56,7 +57,7 @@ func (h *Host) World() *World { return h.w }
 func (h *Host) Incarnation() int { return h.incarnation }
 
 // Boot begins a new incarnation, with fresh randomness and the machine's clock
-// as it is. The one before must have been killed.
+// as it is, in kernel context. The one before must have been killed.
 func (h *Host) Boot() {
 	h.incarnation++
 	inc := strconv.Itoa(h.incarnation)
@@ -72,7 +73,7 @@ func (h *Host) Boot() {
 	}
 }
 
-// Go starts f as a goroutine of the host.
+// Go starts f as a goroutine of the host, in kernel context or out of it.
 func (h *Host) Go(f func()) { rtGo(h.rt, f) }
 
 // Goroutines tells how many goroutines the host has.

@@ -12,6 +12,12 @@ import (
 	"github.com/dstkit/dst/sched"
 )
 
+func newHost(w *sched.World, name string) *sched.Host {
+	sched.Enter()
+	defer sched.Leave()
+	return w.NewHost(name)
+}
+
 func mixed(seed uint64) (string, uint64, error) {
 	w := sched.New(seed)
 	var log []byte

@@ -32,7 +32,7 @@ func newProcess(t testing.TB, opts Options) (*Process, *sched.World) {
 	net := simnet.New(w)
 	k := New(w, net)
 	k.Unsupported = func(h *sched.Host, name, detail string) { t.Logf("unsupported: %s: %s", name, detail) }
-	p := k.Boot(&sched.Host{}, net.AddHost("a"), simfs.New(w, "a"), opts)
+	p := k.Boot(w.NewHost("a"), net.AddHost("a"), simfs.New(w, "a"), opts)
 	t.Cleanup(func() {
 		p.Exit(0)
 		k.Close()

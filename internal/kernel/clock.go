@@ -33,7 +33,7 @@ func (p *Process) clock(id int) (int64, syscall.Errno) {
 	case clockRealtime, clockRealtimeCoarse, clockTAI:
 		return p.now(), 0
 	case clockMonotonic, clockMonotonicRaw, clockMonoCoarse, clockBoottime:
-		return p.k.w.Now() - sched.Epoch + uptime, 0
+		return p.host.Monotonic() - sched.Epoch + uptime, 0
 	case clockProcessCPU, clockThreadCPU:
 		return p.k.w.Now() - sched.Epoch, 0
 	}

@@ -43,7 +43,7 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 			sched.LeaveCall()
 			return ^uintptr(0), 0, uintptr(syscall.ESRCH)
 		}
-		w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap))
+		w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap&0xffff))
 		r1, r2, errno, block := p.Syscall(c)
 		sched.LeaveCall()
 		if h.Dead() { // it ended itself

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,7 +35,13 @@ func world(seed uint64, main func(boot func(name string) *sched.Host)) (*sched.W
 }
 
 func TestUDP(t *testing.T) {
+	var mu sync.Mutex
 	var log string
+	say := func(a ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		log += fmt.Sprintln(a...)
+	}
 	_, err := world(1, func(boot func(string) *sched.Host) {
 		a, b := boot("a"), boot("b")
 		done := make(chan bool)
@@ -48,7 +55,7 @@ func TestUDP(t *testing.T) {
 				c.SetReadDeadline(time.Now().Add(3 * time.Second))
 				n, from, err := c.ReadFrom(buf)
 				if err != nil {
-					log += fmt.Sprintln(err)
+					say(err)
 					c.Close()
 					close(done)
 					return
@@ -66,7 +73,7 @@ func TestUDP(t *testing.T) {
 				fmt.Fprintf(c, "%s %d", name, i)
 				buf := make([]byte, 100)
 				n, err := c.Read(buf)
-				log += fmt.Sprintln(string(buf[:n]), err)
+				say(string(buf[:n]), err)
 			}
 		})
 		<-done
@@ -78,4 +85,63 @@ func TestUDP(t *testing.T) {
 	if log != want {
 		t.Fatalf("got\n%s\nwant\n%s", log, want)
 	}
+}
+
+func BenchmarkUDPRoundTrip(b *testing.B) {
+	echo := func(c net.PacketConn) {
+		buf := make([]byte, 100)
+		for {
+			n, from, err := c.(*net.UDPConn).ReadFromUDPAddrPort(buf)
+			if err != nil {
+				return
+			}
+			c.(*net.UDPConn).WriteToUDPAddrPort(buf[:n], from)
+		}
+	}
+	ask := func(c net.Conn, n int) {
+		buf := make([]byte, 100)
+		for range n {
+			c.Write(buf[:32])
+			if _, err := c.Read(buf); err != nil {
+				panic(err)
+			}
+		}
+	}
+	b.Run("real", func(b *testing.B) {
+		s, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer s.Close()
+		go echo(s)
+		c, err := net.Dial("udp", s.LocalAddr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Close()
+		b.ReportAllocs()
+		b.ResetTimer()
+		ask(c, b.N)
+	})
+	b.Run("sim", func(b *testing.B) {
+		b.ReportAllocs()
+		_, err := world(1, func(boot func(string) *sched.Host) {
+			s, c := boot("s"), boot("c")
+			done := make(chan bool)
+			s.Go(func() {
+				conn, _ := net.ListenPacket("udp", ":7000")
+				echo(conn)
+			})
+			c.Go(func() {
+				time.Sleep(time.Second)
+				conn, _ := net.Dial("udp", "s:7000")
+				ask(conn, b.N)
+				close(done)
+			})
+			<-done
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	})
 }

@@ -20,6 +20,7 @@ type WaitPoint struct {
 	trap    uintptr
 	due     int64 // when the wait ends without success, or 0
 	expired bool
+	reason  string // "recvfrom udp 10.0.0.1:53"
 }
 
 // wake makes a parked goroutine runnable. Tests on builds without a scheduler
@@ -29,16 +30,16 @@ var wake = (*sched.Waiter).Wake
 // Waiter returns what to park on, outside of kernel context.
 func (wp *WaitPoint) Waiter() *sched.Waiter { return &wp.waiter }
 
-// Wait parks the calling goroutine, outside of kernel context.
-func (wp *WaitPoint) Wait() { wp.waiter.Wait(wp.Reason()) }
+// Wait parks the calling goroutine. It is called outside of kernel context,
+// whose data the race detector does not want to see read there.
+//
+//go:norace
+func (wp *WaitPoint) Wait() { wp.waiter.Wait(wp.reason) }
 
 // Reason says what is waited for, in reports.
-func (wp *WaitPoint) Reason() string {
-	if wp.f == nil {
-		return Name(wp.trap)
-	}
-	return Name(wp.trap) + " " + wp.f.name()
-}
+//
+//go:norace
+func (wp *WaitPoint) Reason() string { return wp.reason }
 
 // Fire ends the wait because its time is up.
 func (wp *WaitPoint) Fire() {
@@ -64,8 +65,9 @@ func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
 		p.points = append(p.points, wp)
 	}
 	wp.waiter, wp.expired = sched.Waiter{}, false
-	wp.f, wp.due, wp.trap = f, due, c.Trap
+	wp.f, wp.due, wp.trap, wp.reason = f, due, c.Trap, Name(c.Trap)
 	if f != nil {
+		wp.reason += " " + f.name()
 		f.waiters = append(f.waiters, wp)
 	}
 	if due != 0 {
