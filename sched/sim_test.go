@@ -92,3 +92,16 @@ func BenchmarkChan(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkWorld(b *testing.B) {
+	for b.Loop() {
+		w := sched.New(1)
+		if err := w.Run(func() {
+			for range 4 {
+				newHost(w, "abcdefgh"[len(w.Hosts()):])
+			}
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
