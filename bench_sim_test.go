@@ -1,0 +1,21 @@
+//go:build dst
+
+package dst_test
+
+import (
+	"testing"
+
+	"github.com/dstkit/dst"
+)
+
+// BenchmarkWorld is one seed of four hosts that do nothing: what each seed of a
+// test costs besides its work.
+func BenchmarkWorld(b *testing.B) {
+	names := []string{"a", "b", "c", "client"}
+	b.ReportAllocs()
+	dst.RunBench(b, func(w *dst.World) {
+		for _, name := range names {
+			w.Host(name)
+		}
+	})
+}
