@@ -8,5 +8,6 @@ func patches(release, goarch string) []Patch {
 	list = append(list, randomPatches(release)...)
 	list = append(list, kernelPatches(goarch)...)
 	list = append(list, processPatches(release)...)
+	list = append(list, sharedPatches(release)...)
 	return list
 }
