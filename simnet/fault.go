@@ -39,6 +39,7 @@ func (n *Network) SetDefault(l Link) {
 		}
 	}
 	n.fault(faultLink, nil, nil)
+	n.tell("default link %v", l)
 }
 
 // SetLink sets the link between two hosts, in both directions.
@@ -49,6 +50,7 @@ func (n *Network) SetLink(a, b string, l Link) {
 	x, y := n.pair("SetLink", a, b)
 	n.setLink(x, y, l)
 	n.setLink(y, x, l)
+	n.tell("link %s = %s %v", a, b, l)
 }
 
 // SetLinkOneWay sets the link from one host to another.
@@ -58,6 +60,7 @@ func (n *Network) SetLinkOneWay(from, to string, l Link) {
 	defer sched.Leave()
 	f, t := n.pair("SetLinkOneWay", from, to)
 	n.setLink(f, t, l)
+	n.tell("link %s > %s %v", from, to, l)
 }
 
 func (n *Network) setLink(from, to *Stack, l Link) {
@@ -87,6 +90,7 @@ func (n *Network) Partition(sides ...[]string) {
 		}
 	}
 	alone := len(sides) == 1
+	n.tell("partition %s", fmt.Sprint(sides))
 	for _, a := range n.stacks {
 		for _, b := range n.stacks {
 			x, y := side[a.index], side[b.index]
@@ -137,6 +141,7 @@ func (n *Network) setFault(call string, kind faultKind, from, to string, set fun
 	set(p)
 	p.refresh()
 	n.fault(kind, p.from, p.to)
+	n.tell("%s %s > %s", strings.ToLower(call), from, to)
 	return p
 }
 
@@ -147,6 +152,7 @@ func (n *Network) Heal() {
 	sched.Enter()
 	defer sched.Leave()
 	n.fault(faultHeal, nil, nil)
+	n.tell("heal")
 	for _, s := range n.stacks {
 		s.setUp(true)
 	}
@@ -168,6 +174,7 @@ func (n *Network) Down(host string) {
 	s := n.host("Down", host)
 	s.setUp(false)
 	n.fault(faultDown, s, nil)
+	n.tell("interface of %s down", host)
 }
 
 // Up brings a host's interface up again.
@@ -177,4 +184,11 @@ func (n *Network) Up(host string) {
 	s := n.host("Up", host)
 	s.setUp(true)
 	n.fault(faultUp, s, nil)
+	n.tell("interface of %s up", host)
+}
+
+func (n *Network) tell(format string, args ...any) {
+	if n.Told != nil {
+		n.Told(format, args...)
+	}
 }

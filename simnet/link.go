@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 
 	"github.com/dstkit/dst/sched"
@@ -45,6 +46,33 @@ type Link struct {
 	// MTU in bytes, 0 is 1500. A larger datagram is sent in fragments, or
 	// refused with EMSGSIZE if the socket asks for that.
 	MTU int
+}
+
+// String shows what differs from the perfect link: "Link{Loss: 0.05}".
+func (l Link) String() string {
+	var b strings.Builder
+	b.WriteString("Link{")
+	field := func(name string, value any, zero bool) {
+		if zero {
+			return
+		}
+		if b.Len() > len("Link{") {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s: %v", name, value)
+	}
+	field("Latency", l.Latency, l.Latency == nil)
+	field("Loss", l.Loss, l.Loss == 0)
+	field("Duplicate", l.Duplicate, l.Duplicate == 0)
+	field("Reorder", l.Reorder, l.Reorder == 0)
+	field("ReorderDelay", l.ReorderDelay, l.ReorderDelay == nil)
+	field("Corrupt", l.Corrupt, l.Corrupt == 0)
+	field("DeliverCorrupt", l.DeliverCorrupt, !l.DeliverCorrupt)
+	field("Bandwidth", l.Bandwidth, l.Bandwidth == 0)
+	field("Queue", l.Queue, l.Queue == 0)
+	field("MTU", l.MTU, l.MTU == 0)
+	b.WriteByte('}')
+	return b.String()
 }
 
 const (

@@ -32,6 +32,11 @@ type Network struct {
 	// in kernel context and must not call the network. It changes nothing.
 	Trace func(PacketEvent)
 
+	// Told, if set, is told of each link and fault that the test asks for, as a
+	// line such as "cut a > b", to be formatted when it is needed: the arguments
+	// do not change. It runs in kernel context and changes nothing.
+	Told func(format string, args ...any)
+
 	RmemMax int // net.core.rmem_max: the cap on SO_RCVBUF
 	WmemMax int // net.core.wmem_max: the cap on SO_SNDBUF
 

@@ -226,6 +226,9 @@ func (p *Process) PID() int { return p.pid }
 // Args returns the process's arguments.
 func (p *Process) Args() []string { return p.args }
 
+// SetArgs replaces them; there is one at least.
+func (p *Process) SetArgs(args []string) { p.args = args }
+
 // Env returns the process's environment, which is the caller's to change.
 func (p *Process) Env() map[string]string { return p.env }
 

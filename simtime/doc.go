@@ -1,0 +1,8 @@
+// Package simtime holds the clocks of simulated hosts.
+//
+// The world has one monotonic timeline; a host's [Clock] is a view of it, with
+// an offset and a rate of its own. The functions of package time called by a
+// goroutine of the host follow that view: time.Now reads the clock, and timers
+// run at its rate. What a test does to a clock outlives the host's processes, as
+// a machine's clock does.
+package simtime

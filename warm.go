@@ -1,0 +1,20 @@
+//go:build dstsim
+
+package dst
+
+import (
+	"crypto/rand"
+	"time"
+)
+
+// What std finds out at first use, and once for the whole process, is found out
+// here: else the first world would take steps that later ones do not, and a seed
+// run by itself would not be the run that it was among others.
+func init() {
+	// The first read from crypto/rand sets a timer.
+	var b [1]byte
+	rand.Read(b[:])
+	// The first use of local time reads TZ and /etc/localtime. Simulated
+	// machines are in UTC, wherever the real one is.
+	time.Local = time.UTC
+}
