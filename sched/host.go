@@ -62,9 +62,8 @@ func (h *Host) Boot() {
 	h.incarnation++
 	inc := strconv.Itoa(h.incarnation)
 	rng := NewStream(h.w.seed, "program", h.name, inc).state
-	maprng := NewStream(h.w.seed, "maps", h.name, inc).state
 	old := h.rt
-	h.rt = rtNewHost(h.w.rt, h.id, rng, maprng, unsafe.Pointer(h))
+	h.rt = rtNewHost(h.w.rt, h.id, rng, unsafe.Pointer(h))
 	if old != nil {
 		h.rt.wall, h.rt.mono0, h.rt.base, h.rt.ppb = old.wall, old.mono0, old.base, old.ppb
 	}

@@ -39,16 +39,15 @@ type rtStep struct {
 // An rtHost is the part of a host's incarnation that package runtime works
 // with, as rtWorld is of the world.
 type rtHost struct {
-	user   unsafe.Pointer // *Host
-	id     uint32
-	state  uint32
-	rng    uint64
-	maprng uint64
-	wall   int64
-	mono0  int64
-	base   int64
-	ppb    int64
-	live   int64
+	user  unsafe.Pointer // *Host
+	id    uint32
+	state uint32
+	rng   uint64
+	wall  int64
+	mono0 int64
+	base  int64
+	ppb   int64
+	live  int64
 }
 
 const (

@@ -13,8 +13,8 @@ func Available() bool { return false }
 func needsSim() { panic("sched: not a simulation build; build with dstrewrite") }
 
 func rtNewWorld(rng uint64) *rtWorld { return &rtWorld{nextEvent: never, now: Epoch} }
-func rtNewHost(w *rtWorld, id uint32, rng, maprng uint64, user unsafe.Pointer) *rtHost {
-	return &rtHost{user: user, id: id, rng: rng, maprng: maprng, mono0: w.now, base: w.now}
+func rtNewHost(w *rtWorld, id uint32, rng uint64, user unsafe.Pointer) *rtHost {
+	return &rtHost{user: user, id: id, rng: rng, mono0: w.now, base: w.now}
 }
 func rtBegin(w *rtWorld, base *rtHost)               { needsSim() }
 func rtEnd(w *rtWorld, hosts []*rtHost)              { needsSim() }
@@ -34,6 +34,7 @@ func rtDraw()                                        {}
 func rtTimers() int64                                { return 0 }
 func rtEnter()                                       {}
 func rtLeave(sync bool)                              {}
+func rtQuiet() bool                                  { return false }
 func rtInKernel() bool                               { return false }
 func rtList(h *rtHost, buf []goroutineInfo) int      { return 0 }
 func rtHolder(w *rtWorld) (goid uint64, host uint32) { return 0, 0 }

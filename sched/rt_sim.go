@@ -10,7 +10,7 @@ func Available() bool { return true }
 // These are defined by the overlay; see internal/seam/files.
 
 func rtNewWorld(rng uint64) *rtWorld
-func rtNewHost(w *rtWorld, id uint32, rng, maprng uint64, user unsafe.Pointer) *rtHost
+func rtNewHost(w *rtWorld, id uint32, rng uint64, user unsafe.Pointer) *rtHost
 func rtBegin(w *rtWorld, base *rtHost)
 func rtEnd(w *rtWorld, hosts []*rtHost)
 func rtKill(h *rtHost) bool
@@ -29,6 +29,7 @@ func rtDraw()
 func rtTimers() int64
 func rtEnter()
 func rtLeave(sync bool)
+func rtQuiet() bool
 func rtInKernel() bool
 func rtList(h *rtHost, buf []goroutineInfo) int
 func rtHolder(w *rtWorld) (goid uint64, host uint32)

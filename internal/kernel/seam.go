@@ -33,7 +33,8 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 	}
 	// Output is no scheduling point: what is shared by a process's own log,
 	// such as the lock of package log, is never held by a goroutine that waits.
-	if trap := c.Trap; trap != syscall.SYS_WRITE || c.Arg[0] > 2 {
+	quiet := sched.Quiet()
+	if trap := c.Trap; !quiet && (trap != syscall.SYS_WRITE || c.Arg[0] > 2) {
 		w.Point()
 	}
 	for {
@@ -43,7 +44,9 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 			sched.LeaveCall()
 			return ^uintptr(0), 0, uintptr(syscall.ESRCH)
 		}
-		w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap&0xffff))
+		if !quiet {
+			w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap&0xffff))
+		}
 		r1, r2, errno, block := p.Syscall(c)
 		sched.LeaveCall()
 		if h.Dead() { // it ended itself

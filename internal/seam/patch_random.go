@@ -8,7 +8,12 @@ func randomPatches(release string) []Patch {
 			// are the same in every process.
 			{In: "func randinit()", Find: "\tglobalRand.state.Init(*seed)\n", Replace: "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n$0"},
 			{In: "func rand()", Find: "\tmp := getg().m\n", Replace: "\tif x, ok := dstRand(); ok {\n\t\treturn x\n\t}\n$0"},
-			{In: "func maps_rand()", Find: "\treturn rand()\n", Replace: "\tif x, ok := dstMapRand(); ok {\n\t\treturn x\n\t}\n$0"},
+			// A map's seed is the same wherever and whenever it is made, so that the
+			// order of its iteration is a matter of when it is iterated only.
+			{In: "func maps_rand()", Find: "\treturn rand()\n", Replace: "\treturn dstMapSeed\n"},
+		}},
+		{File: "internal/runtime/maps/table.go", Edits: []Edit{
+			{In: "func (it *Iter) Init(", Find: " = rand()\n", Replace: " = dstIterRand()\n", Count: 2},
 		}},
 		{File: "internal/syscall/unix/getrandom.go", Edits: []Edit{
 			{In: "func GetRandom(", Find: "\tret, supported := vgetrandom(",
