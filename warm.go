@@ -2,10 +2,7 @@
 
 package dst
 
-import (
-	"crypto/rand"
-	"time"
-)
+import "crypto/rand"
 
 // What std finds out at first use, and once for the whole process, is found out
 // here: else the first world would take steps that later ones do not, and a seed
@@ -14,7 +11,4 @@ func init() {
 	// The first read from crypto/rand sets a timer.
 	var b [1]byte
 	rand.Read(b[:])
-	// The first use of local time reads TZ and /etc/localtime. Simulated
-	// machines are in UTC, wherever the real one is.
-	time.Local = time.UTC
 }
