@@ -7,6 +7,7 @@ func patches(release, goarch string) []Patch {
 	list = append(list, clockPatches(release)...)
 	list = append(list, randomPatches(release)...)
 	list = append(list, kernelPatches(goarch)...)
+	list = append(list, netPatches(release)...)
 	list = append(list, processPatches(release)...)
 	list = append(list, sharedPatches(release)...)
 	return list

@@ -1,0 +1,42 @@
+package seam
+
+// netPatches keep what package net remembers for a process (the content of
+// /etc/hosts, resolv.conf and nsswitch.conf) for each host's process by itself,
+// and what it finds out about the kernel once for all time (which protocols
+// there are) apart for simulated ones: else a run would depend on those
+// before it.
+func netPatches(release string) []Patch {
+	own := "\thosts := &dstNamesOf().hosts\n$0"
+	yes := "\tif dstWorld() != 0 {\n\t\treturn true\n\t}\n$0"
+	dns := "func getSystemDNSConfig("
+	if release != "1.26" {
+		dns = "func getSystemDNSConfigNamed("
+	}
+	return []Patch{
+		{File: "net/hosts.go", Edits: []Edit{
+			{Find: "var hosts struct {\n", Replace: "type dstHostsFile struct {\n"},
+			{In: "func readHosts(", Find: "\tnow := time.Now()\n", Replace: own},
+			{In: "func lookupStaticHost(", Find: "\thosts.Lock()\n", Replace: own},
+			{In: "func lookupStaticAddr(", Find: "\thosts.Lock()\n", Replace: own},
+		}},
+		{File: "net/dnsclient_unix.go", Edits: []Edit{
+			{Find: "var resolvConf resolverConfig\n", Replace: ""},
+			{In: dns, Find: "\tresolvConf.tryUpdate(", Replace: "\tresolvConf := &dstNamesOf().resolv\n$0"},
+		}},
+		{File: "net/nss.go", Edits: []Edit{
+			{Find: "var nssConfig nsswitchConfig\n", Replace: ""},
+			{In: "func getSystemNSS(", Find: "\tnssConfig.tryUpdate()\n", Replace: "\tnssConfig := &dstNamesOf().nss\n$0"},
+		}},
+		{File: "net/ipsock.go", Edits: []Edit{
+			{In: "func supportsIPv4(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},
+			{In: "func supportsIPv6(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},
+			{In: "func supportsIPv4map(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},
+		}},
+		{File: "net/mptcpsock_linux.go", Edits: []Edit{
+			{In: "func supportsMultipathTCP(", Find: "\tmptcpOnce.Do(initMPTCPavailable)\n", Replace: "\tif dstWorld() != 0 {\n\t\treturn false\n\t}\n$0"},
+		}},
+		{File: "net/net.go", Edits: []Edit{
+			{In: "func listenerBacklog(", Find: "\tlistenerBacklogCache.Do(", Replace: "\tif dstWorld() != 0 {\n\t\treturn 4096\n\t}\n$0"},
+		}},
+	}
+}
