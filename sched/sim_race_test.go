@@ -42,7 +42,7 @@ func TestRaceIsFound(t *testing.T) {
 	cmd := exec.Command(exe, "-test.run=^TestRaceIsFound$")
 	cmd.Env = append(os.Environ(), "DST_TEST_RACE=1")
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "WARNING: DATA RACE") || !strings.Contains(string(out), "sim_race_test.go:25") {
-		t.Fatalf("expected a report of the race in line 25, got %v\n%s", err, out)
+	if err == nil || !strings.Contains(string(out), "WARNING: DATA RACE") || !strings.Contains(string(out), "sim_race_test.go:24") {
+		t.Fatalf("expected a report of the race in line 24, got %v\n%s", err, out)
 	}
 }
