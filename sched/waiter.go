@@ -19,6 +19,9 @@ func (wt *Waiter) Wait(why string) {
 		panic("sched: Waiter.Wait outside of a world")
 	}
 	w := h.w
+	if w.watched() {
+		rtDraw() // the watcher looks before time moves on
+	}
 	rtEnter()
 	if !wt.woken {
 		wt.g, wt.id = rtSelf()
