@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -61,10 +62,10 @@ func TestDo(t *testing.T) {
 			})
 			h.Do(func() { time.Sleep(time.Millisecond) }) // on itself
 		})
-		ran := false
-		h.Go(func() { ran = true })
+		var ran atomic.Bool
+		h.Go(func() { ran.Store(true) })
 		time.Sleep(time.Millisecond)
-		if !ran {
+		if !ran.Load() {
 			w.Failf("Go did not run")
 		}
 		// The host's death ends Do, whoever kills it.
