@@ -87,11 +87,12 @@ func (w *World) loop() {
 			return
 		}
 		w.fireDue()
-		next := w.nextDue()
+		rtTimers()
 		if w.rt.runnable > 0 {
 			rtYieldEngine()
 			continue
 		}
+		next := w.nextDue()
 		switch {
 		case next == never:
 			w.problem = w.deadlock()

@@ -170,7 +170,7 @@ func (w *World) rearm() {
 // nextDue returns when the next event or timer is due.
 func (w *World) nextDue() int64 {
 	next := w.rt.nextEvent
-	if t := rtTimers(); t != 0 && t < next {
+	if t := rtNextTimer(); t != 0 && t < next {
 		next = t
 	}
 	return next
