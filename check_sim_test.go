@@ -5,6 +5,8 @@ package dst_test
 import (
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,20 +16,20 @@ import (
 func init() {
 	children["always"] = func(t *testing.T) {
 		dst.Run(t, func(w *dst.World) {
-			var leaders int
+			var leaders atomic.Int32
 			w.Always("two hosts at most", func() error { return nil })
 			w.Always("one leader at most", func() error {
-				if leaders > 1 {
-					return fmt.Errorf("there are %d", leaders)
+				if n := leaders.Load(); n > 1 {
+					return fmt.Errorf("there are %d", n)
 				}
 				return nil
 			})
 			for i, name := range []string{"a", "b"} {
 				w.Host(name, func() error {
 					time.Sleep(time.Duration(i+1) * time.Second)
-					leaders++
+					leaders.Add(1)
 					time.Sleep(time.Hour)
-					leaders = 0
+					leaders.Store(0)
 					return nil
 				})
 			}
@@ -37,14 +39,14 @@ func init() {
 	}
 	children["atend"] = func(t *testing.T) {
 		dst.Run(t, func(w *dst.World) {
-			over := false
+			var over atomic.Bool
 			w.Always("not over", func() error {
-				if over {
+				if over.Load() {
 					return errors.New("over")
 				}
 				return nil
 			})
-			over = true
+			over.Store(true)
 		}, dst.Seeds(1))
 	}
 	children["checkfatal"] = func(t *testing.T) {
@@ -89,13 +91,20 @@ func TestAlways(t *testing.T) {
 // A check sees every step.
 func TestAlwaysSeesEveryStep(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
-		n, seen := 0, map[int]bool{}
-		w.Always("is looked at", func() error { seen[n] = true; return nil })
+		var n atomic.Int32
+		var mu sync.Mutex
+		seen := map[int32]bool{}
+		w.Always("is looked at", func() error {
+			mu.Lock()
+			seen[n.Load()] = true
+			mu.Unlock()
+			return nil
+		})
 		time.Sleep(time.Millisecond)
 		c := make(chan int)
 		go func() {
 			for range 50 {
-				n++
+				n.Add(1)
 				c <- 1
 			}
 			close(c)
@@ -103,12 +112,12 @@ func TestAlwaysSeesEveryStep(t *testing.T) {
 		for range c {
 		}
 		time.Sleep(time.Millisecond)
-		for i := 0; i <= 50; i++ {
-			if !seen[i] {
-				// Two values may be set within one step, no more.
-				if !seen[i-1] || !seen[i+1] {
-					w.Failf("of %d values, %d and a neighbour were not seen", n, i)
-				}
+		mu.Lock()
+		defer mu.Unlock()
+		for i := int32(0); i < 50; i++ {
+			// Two values may be set within one step, no more.
+			if !seen[i] && !seen[i+1] {
+				w.Failf("of %d values, neither %d nor the next was seen", n.Load(), i)
 			}
 		}
 	})
@@ -118,10 +127,10 @@ func TestEventually(t *testing.T) {
 	runChild(t, "eventually").has(t, "seed 1 failed at 10.0", "check_sim_test.go:", `: not within 10s: "replicas agree": differ at call 101`, "deferred").hasNot(t, "the body went on")
 	runChild(t, "fatalf").has(t, "check_sim_test.go:", "from a host: 7").hasNot(t, "the body went on")
 	dst.Run(t, func(w *dst.World) {
-		ready := false
-		w.Host("a").Go(func() { time.Sleep(5 * time.Second); ready = true })
+		var ready atomic.Bool
+		w.Host("a").Go(func() { time.Sleep(5 * time.Second); ready.Store(true) })
 		w.Eventually("ready", 10*time.Second, func() error {
-			if !ready {
+			if !ready.Load() {
 				return errors.New("not ready")
 			}
 			return nil

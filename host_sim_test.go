@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -61,27 +63,27 @@ func TestDo(t *testing.T) {
 			})
 			h.Do(func() { time.Sleep(time.Millisecond) }) // on itself
 		})
-		ran := false
-		h.Go(func() { ran = true })
+		var ran atomic.Bool
+		h.Go(func() { ran.Store(true) })
 		time.Sleep(time.Millisecond)
-		if !ran {
+		if !ran.Load() {
 			w.Failf("Go did not run")
 		}
 		// The host's death ends Do, whoever kills it.
 		go func() { time.Sleep(time.Second); h.Crash() }()
-		deferred := false
-		h.Do(func() { defer func() { deferred = true }(); sleeper() })
+		var deferred atomic.Bool
+		h.Do(func() { defer deferred.Store(true); sleeper() })
 		h.Boot(nil)
-		h.Do(func() { defer func() { deferred = true }(); h.Crash(); w.Failf("Crash of its own host returned") })
+		h.Do(func() { defer deferred.Store(true); h.Crash(); w.Failf("Crash of its own host returned") })
 		h.Boot(nil)
 		h.Do(func() {
-			defer func() { deferred = true }()
+			defer func() { deferred.Store(true) }()
 			h.PowerLoss()
 			w.Failf("PowerLoss of its own host returned")
 		})
 		h.Boot(nil)
-		h.Do(func() { defer func() { deferred = true }(); os.Exit(3) })
-		if deferred {
+		h.Do(func() { defer deferred.Store(true); os.Exit(3) })
+		if deferred.Load() {
 			w.Failf("a killed goroutine's deferred call ran")
 		}
 		if err, ok := h.Err().(*dst.ExitError); h.Running() || !ok || err.Code != 3 {
@@ -166,20 +168,20 @@ func TestStop(t *testing.T) {
 		h.Stop() // of a host that is down
 
 		// A handler, and a main that takes its time and returns an error.
-		cleaned := false
+		var cleaned atomic.Bool
 		h = w.Host("graceful", func() error {
 			c := make(chan os.Signal, 1)
 			signal.Notify(c, syscall.SIGTERM)
 			<-c
 			time.Sleep(3 * time.Second)
-			cleaned = true
+			cleaned.Store(true)
 			return errors.New("server closed")
 		})
 		time.Sleep(time.Millisecond)
 		start := w.Elapsed()
 		h.Stop()
-		if took := w.Elapsed() - start; !cleaned || h.Running() || took < 3*time.Second || took > 4*time.Second {
-			w.Failf("graceful: cleaned up: %v, runs: %v, after %v", cleaned, h.Running(), took)
+		if took := w.Elapsed() - start; !cleaned.Load() || h.Running() || took < 3*time.Second || took > 4*time.Second {
+			w.Failf("graceful: cleaned up: %v, runs: %v, after %v", cleaned.Load(), h.Running(), took)
 		}
 
 		// A handler that does nothing: killed after ten seconds.
@@ -203,9 +205,9 @@ func TestStop(t *testing.T) {
 
 func TestCrashAndRestart(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
-		boots := 0
+		var boots atomic.Int32
 		h := w.Host("a", func() error {
-			boots++
+			boots.Add(1)
 			if _, err := net.ListenPacket("udp", ":7000"); err != nil {
 				return err
 			}
@@ -239,13 +241,13 @@ func TestCrashAndRestart(t *testing.T) {
 		}
 		h.Restart()
 		time.Sleep(time.Second)
-		if !h.Running() || boots != 2 {
-			w.Failf("after Restart: runs: %v, %d boots", h.Running(), boots)
+		if !h.Running() || boots.Load() != 2 {
+			w.Failf("after Restart: runs: %v, %d boots", h.Running(), boots.Load())
 		}
 		h.Restart() // of a running host
 		time.Sleep(time.Second)
-		if !h.Running() || boots != 3 {
-			w.Failf("after a second Restart: runs: %v, %d boots", h.Running(), boots)
+		if !h.Running() || boots.Load() != 3 {
+			w.Failf("after a second Restart: runs: %v, %d boots", h.Running(), boots.Load())
 		}
 		h.PowerLoss()
 		if refused() {
@@ -253,21 +255,21 @@ func TestCrashAndRestart(t *testing.T) {
 		}
 		h.Restart()
 		time.Sleep(time.Second)
-		if boots != 4 || refused() {
-			w.Failf("after a loss of power: %d boots", boots)
+		if boots.Load() != 4 || refused() {
+			w.Failf("after a loss of power: %d boots", boots.Load())
 		}
 		// A host that restarts itself.
 		h.Do(func() { h.Restart(); w.Failf("went on after Restart of its own host") })
 		time.Sleep(time.Second)
-		if boots != 5 || !h.Running() {
-			w.Failf("after its own Restart: runs: %v, %d boots", h.Running(), boots)
+		if boots.Load() != 5 || !h.Running() {
+			w.Failf("after its own Restart: runs: %v, %d boots", h.Running(), boots.Load())
 		}
 		// Another program.
-		other := false
-		h.Boot(func() error { other = true; return sleeper() })
+		var other atomic.Bool
+		h.Boot(func() error { other.Store(true); return sleeper() })
 		time.Sleep(time.Second)
-		if boots != 5 || !other {
-			w.Failf("after Boot with another main: %d boots, other ran: %v", boots, other)
+		if boots.Load() != 5 || !other.Load() {
+			w.Failf("after Boot with another main: %d boots, other ran: %v", boots.Load(), other.Load())
 		}
 	})
 }
@@ -308,11 +310,11 @@ func TestPowerLossLosesData(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
-		ticks := 0
+		var ticks atomic.Int32
 		h := w.Host("a", func() error {
 			for {
 				time.Sleep(time.Second)
-				ticks++
+				ticks.Add(1)
 			}
 		})
 		time.Sleep(3500 * time.Millisecond)
@@ -320,23 +322,23 @@ func TestPause(t *testing.T) {
 		if h.Pause(); !h.Running() {
 			w.Failf("a paused host is down")
 		}
-		before := ticks
+		before := ticks.Load()
 		time.Sleep(10 * time.Second)
-		if ticks != before || ticks < 3 {
-			w.Failf("%d ticks before the pause, %d in the end of it", before, ticks)
+		if ticks.Load() != before || ticks.Load() < 3 {
+			w.Failf("%d ticks before the pause, %d in the end of it", before, ticks.Load())
 		}
 		h.Resume()
 		h.Resume()
 		time.Sleep(3500 * time.Millisecond)
-		if ticks < before+3 {
-			w.Failf("%d ticks before the pause, %d after it", before, ticks)
+		if ticks.Load() < before+3 {
+			w.Failf("%d ticks before the pause, %d after it", before, ticks.Load())
 		}
 		h.Pause()
 		h.Crash()
 		h.Restart()
-		before = ticks
+		before = ticks.Load()
 		time.Sleep(3500 * time.Millisecond)
-		if ticks < before+3 {
+		if ticks.Load() < before+3 {
 			w.Failf("a host that was paused, crashed and restarted does not run")
 		}
 	})
@@ -394,21 +396,26 @@ func TestHealAll(t *testing.T) {
 
 func TestEnvAndArgs(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
+		var mu sync.Mutex
 		var got []string
 		main := func() error {
 			cmdline, err := os.ReadFile("/proc/self/cmdline")
 			if err != nil {
 				return err
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			got = append(got, os.Getenv("MODE")+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
 			os.Setenv("MODE", "changed")
-			return sleeper()
+			return nil
 		}
 		h := w.Host("a", main).Env("MODE=fast", "X=1").Args("server", "-v")
 		w.Host("b", main)
 		time.Sleep(time.Second)
 		h.Restart()
 		time.Sleep(time.Second)
+		mu.Lock()
+		defer mu.Unlock()
 		want := map[string]bool{"fast server -v ": true, " b ": true}
 		if len(got) != 3 || !want[got[0]] || !want[got[1]] || got[0] == got[1] || got[2] != "fast server -v " {
 			w.Failf("mains saw %q", got)

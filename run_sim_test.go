@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 		"seed 1 failed at 1.000",
 		"s of virtual time: run_sim_test.go:", ": the first\n",
 		"then at 1.000", ": the second\n",
-		"rerun: go run github.com/dstkit/dst/cmd/dstrewrite test -run '^TestChild$/^seed=1$' github.com/dstkit/dst -dst.seed=1\n",
+		"rerun: go run github.com/dstkit/dst/cmd/dstrewrite test"+raceFlag+" -run '^TestChild$/^seed=1$' github.com/dstkit/dst -dst.seed=1\n",
 		"s a        a is up\n", "s a        a complains\n", "s -        interface of a down\n", "s -        a crashes\n", "s -        at 1\n",
 	)
 	// The report outlives the process, and has everything.

@@ -214,6 +214,9 @@ func (w *World) StepUntil(t int64) {
 	w.rt.now = max(w.rt.now, t)
 }
 
+// These four switch the race detector's context. They are not instrumented: the
+// entry of a function would be put down to one context and its exit to another.
+
 // Enter begins kernel context on the calling goroutine: what it did before is
 // ordered before what the kernel does. Outside of a world it does nothing.
 //
