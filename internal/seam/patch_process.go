@@ -19,6 +19,9 @@ func processPatches(release string) []Patch {
 		{File: "runtime/mcleanup.go", Edits: []Edit{
 			{In: "func AddCleanup[", Find: "func AddCleanup[T, S any](ptr *T, cleanup func(S), arg S) Cleanup {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn Cleanup{}\n\t}\n"},
 		}},
+		{File: "runtime/runtime.go", Edits: []Edit{
+			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
+		}},
 		{File: "os/proc.go", Edits: []Edit{
 			{In: "func Exit(", Find: "func Exit(code int) {\n", Replace: "$0\tdstExited(code)\n"},
 		}},
