@@ -13,7 +13,7 @@ import (
 func BenchmarkWorld(b *testing.B) {
 	names := []string{"a", "b", "c", "client"}
 	b.ReportAllocs()
-	dst.RunBench(b, func(w *dst.World) {
+	dst.RunWorlds(b, b.N, func(w *dst.World) {
 		for _, name := range names {
 			w.Host(name)
 		}

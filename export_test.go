@@ -2,12 +2,15 @@ package dst
 
 import "testing"
 
-// RunBench runs body in b.N worlds.
-func RunBench(b *testing.B, body func(*World)) {
+// RunWorlds runs body in n worlds, without a subtest for each.
+func RunWorlds(t testing.TB, n int, body func(*World)) {
+	t.Helper()
+	running.Lock()
+	defer running.Unlock()
 	r := &runner{body: body}
-	for i := range b.N {
+	for i := range n {
 		if w := r.world(uint64(i+1), false); len(w.failures) > 0 {
-			b.Fatal(w.failures[0].text)
+			t.Fatalf("seed %d: %s\n%s", w.seed, w.failures[0].text, w.failures[0].stack)
 		}
 	}
 }

@@ -76,13 +76,18 @@ func caller() string {
 	return ""
 }
 
-// cutStack removes what lies above the panic from a stack of debug.Stack.
+// cutStack reduces a stack of debug.Stack to what lies between the panic and
+// the plumbing beneath the test's own function.
 func cutStack(stack string) string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
-		return stack[i+1:]
+		stack = stack[i+1:]
+	} else if _, rest, ok := strings.Cut(stack, "\n"); ok {
+		stack = rest // the line "goroutine 7 [running]:"
 	}
-	if _, rest, ok := strings.Cut(stack, "\n"); ok {
-		return rest
+	for _, below := range []string{"\ngithub.com/dstkit/dst.(*World).main(", "\ngithub.com/dstkit/dst.(*Host).boot.", "\ngithub.com/dstkit/dst.(*Host).do."} {
+		if i := strings.Index(stack, below); i >= 0 {
+			stack = stack[:i+1]
+		}
 	}
 	return stack
 }

@@ -40,6 +40,8 @@ func (h *Host) end(code int) {
 
 // leave ends kernel context, and the calling goroutine if self: its process has
 // ended.
+//
+//go:norace
 func leave(self bool) {
 	sched.Leave()
 	if self {

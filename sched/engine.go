@@ -87,11 +87,12 @@ func (w *World) loop() {
 			return
 		}
 		w.fireDue()
-		next := w.nextDue()
+		rtTimers()
 		if w.rt.runnable > 0 {
 			rtYieldEngine()
 			continue
 		}
+		next := w.nextDue()
 		switch {
 		case next == never:
 			w.problem = w.deadlock()
@@ -125,14 +126,20 @@ func (w *World) Watch(check func()) {
 	w.hosts[0].Go(func() {
 		w.setWatch()
 		for {
-			rtWatch()
 			check()
+			rtWatch()
 		}
 	})
 }
 
 //go:norace
 func (w *World) setWatch() { w.rt.watch = 1 }
+
+// watched tells whether there is a watcher, and no goroutine but the calling
+// one that could run.
+//
+//go:norace
+func (w *World) watched() bool { return w.rt.watch != 0 && w.rt.runnable == 0 }
 
 // SetHooks tells what becomes of a host's process that panics or exits. Both
 // are called on the goroutine in question and must not return for a host.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -109,6 +110,27 @@ func (w *World) describe() []Goroutine {
 	return list
 }
 
+// plumbing is what stands on top of the stack of a goroutine that waits, by how
+// the names of its functions begin.
+var plumbing = []string{
+	"runtime.gopark", "runtime.goparkunlock",
+	"github.com/dstkit/dst/sched.rt", "github.com/dstkit/dst/sched.(*Waiter)", "github.com/dstkit/dst/sched.(*World).Point",
+	"github.com/dstkit/dst/internal/kernel.", "internal/poll.dst", "syscall.dst",
+}
+
+// program cuts the plumbing off the top of a stack.
+func program(stack string) string {
+	for rest := stack; ; {
+		function, after, ok := strings.Cut(rest, "\n")
+		if !ok || !slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(function, p) }) {
+			return rest
+		}
+		if _, rest, ok = strings.Cut(after, "\n"); !ok {
+			return stack // nothing but plumbing
+		}
+	}
+}
+
 // allStacks returns the stacks of all goroutines of the process by goid,
 // without their headings and without the runtime's frames on top.
 func allStacks() map[uint64]string {
@@ -126,7 +148,7 @@ func allStacks() map[uint64]string {
 		head, body, ok := bytes.Cut(block, []byte("\n"))
 		var goid uint64
 		if _, err := fmt.Sscanf(string(head), "goroutine %d", &goid); ok && err == nil {
-			stacks[goid] = string(body)
+			stacks[goid] = program(string(body))
 		}
 	}
 	return stacks

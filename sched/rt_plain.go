@@ -31,6 +31,7 @@ func rtSelf() (g uintptr, id uint32)                 { return 0, 0 }
 func rtHostUser() unsafe.Pointer                     { return nil }
 func rtCharge() bool                                 { return false }
 func rtDraw()                                        {}
+func rtNextTimer() int64                             { return 0 }
 func rtTimers() int64                                { return 0 }
 func rtEnter()                                       {}
 func rtLeave(sync bool)                              {}

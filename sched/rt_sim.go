@@ -26,6 +26,7 @@ func rtSelf() (g uintptr, id uint32)
 func rtHostUser() unsafe.Pointer
 func rtCharge() bool
 func rtDraw()
+func rtNextTimer() int64
 func rtTimers() int64
 func rtEnter()
 func rtLeave(sync bool)

@@ -32,6 +32,15 @@ func TestDeadlock(t *testing.T) {
 		var mu sync.Mutex
 		mu.Lock()
 		h.Go(func() { mu.Lock() })
+		time.NewTimer(time.Hour).Stop()
+		time.AfterFunc(time.Hour, func() {}).Stop()
+		time.AfterFunc(time.Hour, func() {}).Reset(time.Second)
+		dead := newHost(w, "dead")
+		dead.Go(func() { time.Sleep(time.Hour) })
+		time.Sleep(time.Second)
+		sched.Enter()
+		dead.Kill()
+		sched.Leave()
 		select {}
 	})
 	var deadlock *sched.DeadlockError
@@ -39,6 +48,9 @@ func TestDeadlock(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	mentions(t, err, "deadlock", "host db", "sync.Mutex.Lock", "select (no cases)", "sim_report_test.go")
+	if w.Elapsed() > time.Minute {
+		t.Errorf("the clock went to a stopped timer: %v", w.Elapsed())
+	}
 }
 
 func TestLimit(t *testing.T) {

@@ -19,6 +19,9 @@ func (wt *Waiter) Wait(why string) {
 		panic("sched: Waiter.Wait outside of a world")
 	}
 	w := h.w
+	if w.watched() {
+		rtDraw() // the watcher looks before time moves on
+	}
 	rtEnter()
 	if !wt.woken {
 		wt.g, wt.id = rtSelf()
@@ -26,8 +29,8 @@ func (wt *Waiter) Wait(why string) {
 		// events up to the one that wakes this goroutine cost no switch.
 		for w.rt.runnable == 0 && w.rt.stop == 0 && !wt.woken {
 			next := w.nextDue()
-			if w.rt.runnable > 0 || next > w.limit {
-				break // what comes next is not ours
+			if next > w.limit {
+				break // the engine deals with it
 			}
 			w.rt.now = max(w.rt.now, next)
 			w.fireDue()

@@ -170,7 +170,7 @@ func (w *World) rearm() {
 // nextDue returns when the next event or timer is due.
 func (w *World) nextDue() int64 {
 	next := w.rt.nextEvent
-	if t := rtTimers(); t != 0 && t < next {
+	if t := rtNextTimer(); t != 0 && t < next {
 		next = t
 	}
 	return next
@@ -214,19 +214,30 @@ func (w *World) StepUntil(t int64) {
 	w.rt.now = max(w.rt.now, t)
 }
 
+// These four switch the race detector's context. They are not instrumented: the
+// entry of a function would be put down to one context and its exit to another.
+
 // Enter begins kernel context on the calling goroutine: what it did before is
 // ordered before what the kernel does. Outside of a world it does nothing.
+//
+//go:norace
 func Enter() { rtEnter() }
 
 // Leave ends kernel context: what the kernel did is ordered before what the
 // goroutine does next. Control interfaces use Enter and Leave.
+//
+//go:norace
 func Leave() { rtLeave(true) }
 
 // EnterCall and LeaveCall are Enter and Leave for a system call, which orders
 // nothing: goroutines that only call the kernel are not synchronised by that.
+//
+//go:norace
 func EnterCall() { rtEnter() }
 
 // LeaveCall ends what EnterCall began.
+//
+//go:norace
 func LeaveCall() { rtLeave(false) }
 
 // Quiet reports whether what the calling goroutine does is to leave no trace:

@@ -65,7 +65,7 @@ func (d *Disk) PowerLoss(s *sched.Stream) {
 			n.dirLog, n.names = nil, nil
 			clear(n.entries)
 			for name, child := range n.durable {
-				n.entries[name] = child
+				n.set(name, child)
 			}
 		case Regular:
 			if len(n.log) == 0 {

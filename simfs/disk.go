@@ -34,38 +34,47 @@ type Disk struct {
 	root   *Inode
 	inodes uint64 // number given last
 	walks  uint64 // number of the last walk over all inodes
+	born   int64  // when it was made
 }
 
 // New returns the disk of a new host: /dev with its devices, /etc, /proc,
 // /tmp, /root and /var, all of it durable. What /dev/urandom gives follows
 // from the host's stream "rand".
 func New(w *sched.World, host string) *Disk {
-	d := &Disk{world: w, random: w.HostStream("rand", host)}
+	d := &Disk{world: w, random: w.HostStream("rand", host), born: w.Now()}
 	d.root = d.newInode(Directory, 0o755)
 	d.root.parent = d.root
 	d.root.nlink = 2
-	for _, dir := range []struct {
-		path string
-		mode uint32
-	}{
-		{"/dev", 0o755}, {"/etc", 0o755}, {"/proc", 0o555}, {"/root", 0o700},
-		{"/tmp", 0o1777}, {"/var", 0o755}, {"/var/lib", 0o755}, {"/var/log", 0o755}, {"/var/tmp", 0o1777},
-	} {
-		d.mkdirAll(dir.path, dir.mode)
-	}
-	for _, dev := range []struct {
-		path string
-		rdev Rdev
-	}{
-		{"/dev/null", DevNull}, {"/dev/zero", DevZero}, {"/dev/full", DevFull},
-		{"/dev/random", DevRandom}, {"/dev/urandom", DevUrandom},
-	} {
-		n := d.newInode(Device, 0o666)
-		n.rdev = dev.rdev
-		d.place(dev.path, n)
-	}
-	d.SyncAll()
+	d.root.presets = []func(*Inode){presetRoot}
 	return d
+}
+
+func presetRoot(root *Inode) {
+	dev := root.PresetDir("dev", 0o755)
+	dev.presets = append(dev.presets, presetDev)
+	root.PresetDir("etc", 0o755)
+	root.PresetDir("proc", 0o555)
+	root.PresetDir("root", 0o700)
+	root.PresetDir("tmp", 0o1777)
+	v := root.PresetDir("var", 0o755)
+	v.presets = append(v.presets, presetVar)
+}
+
+func presetDev(dev *Inode) {
+	for _, device := range [...]struct {
+		name string
+		rdev Rdev
+	}{{"null", DevNull}, {"zero", DevZero}, {"full", DevFull}, {"random", DevRandom}, {"urandom", DevUrandom}} {
+		n := dev.disk.newInode(Device, 0o666)
+		n.rdev = device.rdev
+		dev.preset(device.name, n)
+	}
+}
+
+func presetVar(v *Inode) {
+	v.PresetDir("lib", 0o755)
+	v.PresetDir("log", 0o755)
+	v.PresetDir("tmp", 0o1777)
 }
 
 func (d *Disk) now() int64 { return d.world.Now() }
@@ -76,7 +85,6 @@ func (d *Disk) newInode(kind Kind, mode uint32) *Inode {
 	n := &Inode{disk: d, ino: d.inodes, kind: kind, mode: mode & 0o7777, nlink: 1, atime: now, mtime: now, ctime: now}
 	if kind == Directory {
 		n.nlink = 2
-		n.entries, n.durable = map[string]*Inode{}, map[string]*Inode{}
 	}
 	return n
 }
@@ -212,7 +220,7 @@ func (d *Disk) Open(at *Inode, path string, f OpenFlags, mode uint32) (*Inode, s
 // link enters n into dir.
 func (d *Disk) link(dir *Inode, name string, n *Inode) {
 	name = cloneName(name)
-	dir.entries[name] = n
+	dir.set(name, n)
 	if n.kind == Directory {
 		n.parent = dir
 		dir.nlink++
@@ -331,7 +339,7 @@ func (d *Disk) Rmdir(at *Inode, path string) syscall.Errno {
 		return syscall.ENOTEMPTY
 	case p.node == d.root:
 		return syscall.EBUSY
-	case len(p.node.entries) > 0:
+	case p.node.size() > 0:
 		return syscall.ENOTEMPTY
 	}
 	p.dir.nlink--
@@ -397,7 +405,7 @@ func (d *Disk) Rename(oldAt *Inode, oldPath string, newAt *Inode, newPath string
 		return syscall.ENOTDIR
 	case n.kind != Directory && old.kind == Directory:
 		return syscall.EISDIR
-	case old.kind == Directory && len(old.entries) > 0:
+	case old.kind == Directory && old.size() > 0:
 		return syscall.ENOTEMPTY
 	}
 	if old != nil {
@@ -408,7 +416,7 @@ func (d *Disk) Rename(oldAt *Inode, oldPath string, newAt *Inode, newPath string
 	}
 	oldName, newName := cloneName(from.name), cloneName(to.name)
 	delete(from.dir.entries, oldName)
-	to.dir.entries[newName] = n
+	to.dir.set(newName, n)
 	if n.kind == Directory {
 		from.dir.nlink--
 		to.dir.nlink++

@@ -46,6 +46,9 @@ type Inode struct {
 	logged, dropped  int // operations ever in the log, and those that left it
 	keep             int // how much of the log is about to be made durable
 
+	presets []func(dir *Inode) // what it begins with, until it is looked into
+	loaded  bool
+
 	target func() string // Symlink
 	rdev   Rdev          // Device
 	gen    func() []byte // Generated
@@ -152,7 +155,7 @@ func (n *Inode) Readlink() (string, syscall.Errno) {
 // "..". The slice stays as it is when the directory changes later.
 func (n *Inode) Names() []string {
 	if n.names == nil {
-		n.names = make([]string, 0, len(n.entries))
+		n.names = make([]string, 0, n.size())
 		for name := range n.entries {
 			n.names = append(n.names, name)
 		}
@@ -169,7 +172,18 @@ func (n *Inode) Entry(name string) *Inode {
 	case "..":
 		return n.parent
 	}
+	if !n.loaded {
+		n.load()
+	}
 	return n.entries[name]
+}
+
+// size returns how many entries the directory has.
+func (n *Inode) size() int {
+	if !n.loaded {
+		n.load()
+	}
+	return len(n.entries)
 }
 
 // Path returns the path of a directory from the root, as getcwd does.
@@ -254,6 +268,9 @@ func commitDirs(dirs []*Inode) {
 				delete(n.durable, o.remove)
 			}
 			if o.add != "" {
+				if n.durable == nil {
+					n.durable = make(map[string]*Inode)
+				}
 				n.durable[o.add] = o.node
 			}
 		}

@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -42,6 +43,7 @@ type Kernel struct {
 
 	polls     []*pollDesc
 	freePolls []*pollDesc
+	buffers   *buffers
 }
 
 // kernels finds a kernel by the slot number in the value that stands for a
@@ -56,6 +58,7 @@ func New(w *sched.World, net *simnet.Network) *Kernel {
 	k := &Kernel{
 		w: w, net: net, serial: kernelSerial.Add(1),
 		pids: map[uint32]int{}, disks: map[*simfs.Disk]bool{}, reported: map[gap]bool{},
+		buffers: newBuffers(),
 	}
 	for i := range kernels {
 		k.slot = (int(k.serial) + i) % len(kernels)
@@ -75,6 +78,10 @@ func (k *Kernel) Close() {
 		}
 	}
 	k.polls, k.freePolls = nil, nil
+	if k.buffers != nil {
+		k.buffers.free()
+		k.buffers = nil
+	}
 	kernels[k.slot].CompareAndSwap(k, nil)
 }
 
@@ -133,17 +140,46 @@ type Process struct {
 	expired  bool  // and its time was up
 	deadline int64 // that it waited for, or 0
 
+	*buffers
+}
+
+const maxPath = 4096
+
+// buffers are what one call is served with; calls are served one at a time.
+type buffers struct {
 	scratch [1 << 16]byte // one datagram gathered or scattered
 	path    [maxPath]byte // a path of the call being served
 	path2   [maxPath]byte
 }
 
-const maxPath = 4096
+// freeBuffers are those of kernels that were closed.
+var freeBuffers struct {
+	sync.Mutex
+	list []*buffers
+}
+
+func newBuffers() *buffers {
+	freeBuffers.Lock()
+	defer freeBuffers.Unlock()
+	n := len(freeBuffers.list)
+	if n == 0 {
+		return new(buffers)
+	}
+	b := freeBuffers.list[n-1]
+	freeBuffers.list = freeBuffers.list[:n-1]
+	return b
+}
+
+func (b *buffers) free() {
+	freeBuffers.Lock()
+	defer freeBuffers.Unlock()
+	freeBuffers.list = append(freeBuffers.list, b)
+}
 
 // Boot makes the process of a host and enters it as h.Process. The pid is 1000
 // for a host's first process, and grows.
 func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts Options) *Process {
-	p := &Process{k: k, host: h, stack: stack, fs: fs, opts: opts, umask: 0o022}
+	p := &Process{k: k, host: h, stack: stack, fs: fs, opts: opts, umask: 0o022, buffers: k.buffers}
 	name := h.Name()
 	pid, ok := k.pids[h.ID()]
 	if !ok {

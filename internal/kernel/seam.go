@@ -48,8 +48,9 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 			w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap&0xffff))
 		}
 		r1, r2, errno, block := p.Syscall(c)
+		ended := p.dead
 		sched.LeaveCall()
-		if h.Dead() { // it ended itself
+		if ended { // by this call
 			sched.Exit()
 		}
 		if block == nil {

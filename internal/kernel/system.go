@@ -15,74 +15,84 @@ import (
 
 // install puts the files that the system makes on a host's disk, once. What
 // depends on the process is about the one that runs when the file is opened.
-// A file that the disk has already (a test wrote it) is left alone.
 func (k *Kernel) install(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk) {
 	if k.disks[fs] {
 		return
 	}
 	k.disks[fs] = true
+	fs.Preset("etc", func(etc *simfs.Inode) { k.installEtc(etc, h.Name(), stack.Network()) })
+	fs.Preset("proc", func(proc *simfs.Inode) { k.installProc(proc, h) })
+}
+
+// fixed is a file whose content does not change.
+func fixed(dir *simfs.Inode, name, content string) {
+	dir.PresetGenerated(name, func() []byte { return []byte(content) })
+}
+
+func (k *Kernel) installEtc(etc *simfs.Inode, host string, net *simnet.Network) {
+	etc.PresetGenerated("hosts", func() []byte { return net.EtcHosts(host) })
+	etc.PresetGenerated("hostname", func() []byte { return net.EtcHostname(host) })
+	etc.PresetGenerated("resolv.conf", func() []byte { return net.EtcResolvConf(host) })
+	etc.PresetGenerated("nsswitch.conf", func() []byte { return net.EtcNsswitchConf(host) })
+	fixed(etc, "passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
+	fixed(etc, "group", "root:x:0:\nnobody:x:65534:\n")
+	fixed(etc, "os-release", "ID=linux\nNAME=Linux\nPRETTY_NAME=\"Linux\"\n")
+	etc.PresetGenerated("machine-id", func() []byte { return []byte(machineID(k.w.Seed(), host) + "\n") })
+}
+
+func (k *Kernel) installProc(proc *simfs.Inode, h *sched.Host) {
 	name := h.Name()
-	generate := func(path string, gen func() []byte) {
-		if _, errno := fs.Lookup(fs.Root(), path, false); errno != 0 {
-			fs.Generate(path, gen)
-		}
-	}
-	fixed := func(path, content string) { generate(path, func() []byte { return []byte(content) }) }
-	process := func(path string, gen func(p *Process) string) {
-		generate(path, func() []byte {
+	process := func(dir *simfs.Inode, file string, gen func(p *Process) string) {
+		dir.PresetGenerated(file, func() []byte {
 			if p := Of(h); p != nil {
 				return []byte(gen(p))
 			}
 			return nil
 		})
 	}
-	net := stack.Network()
-	generate("/etc/hosts", func() []byte { return net.EtcHosts(name) })
-	generate("/etc/hostname", func() []byte { return net.EtcHostname(name) })
-	generate("/etc/resolv.conf", func() []byte { return net.EtcResolvConf(name) })
-	generate("/etc/nsswitch.conf", func() []byte { return net.EtcNsswitchConf(name) })
-	fixed("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
-	fixed("/etc/group", "root:x:0:\nnobody:x:65534:\n")
-	fixed("/etc/os-release", "ID=linux\nNAME=Linux\nPRETTY_NAME=\"Linux\"\n")
-	fixed("/etc/machine-id", machineID(k.w.Seed(), name)+"\n")
-	fixed("/proc/sys/kernel/hostname", name+"\n")
-	fixed("/proc/sys/kernel/osrelease", "6.1.0\n")
-	fixed("/proc/sys/kernel/random/boot_id", uuid(sched.NewStream(k.w.Seed(), "boot_id", name))+"\n")
+	sys := proc.PresetDir("sys", 0o555)
+	kernel := sys.PresetDir("kernel", 0o555)
+	fixed(kernel, "hostname", name+"\n")
+	fixed(kernel, "osrelease", "6.1.0\n")
+	rnd := kernel.PresetDir("random", 0o555)
+	fixed(rnd, "boot_id", uuid(sched.NewStream(k.w.Seed(), "boot_id", name))+"\n")
 	random := k.w.HostStream("rand", name)
-	generate("/proc/sys/kernel/random/uuid", func() []byte { return []byte(uuid(random) + "\n") })
-	fixed("/proc/sys/net/core/somaxconn", "4096\n")
-	fixed("/proc/sys/net/core/rmem_max", "212992\n")
-	fixed("/proc/sys/net/core/wmem_max", "212992\n")
-	fixed("/proc/sys/net/core/rmem_default", "212992\n")
-	fixed("/proc/sys/net/core/wmem_default", "212992\n")
-	fixed("/proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n")
-	process("/proc/net/igmp", (*Process).igmp)
-	process("/proc/net/igmp6", (*Process).igmp6)
-	process("/proc/uptime", func(p *Process) string {
+	rnd.PresetGenerated("uuid", func() []byte { return []byte(uuid(random) + "\n") })
+	net := sys.PresetDir("net", 0o555)
+	core := net.PresetDir("core", 0o555)
+	fixed(core, "somaxconn", "4096\n")
+	for _, limit := range []string{"rmem_max", "wmem_max", "rmem_default", "wmem_default"} {
+		fixed(core, limit, "212992\n")
+	}
+	fixed(net.PresetDir("ipv4", 0o555), "ip_local_port_range", "32768\t60999\n")
+
+	procNet := proc.PresetDir("net", 0o555)
+	process(procNet, "igmp", (*Process).igmp)
+	process(procNet, "igmp6", (*Process).igmp6)
+	process(proc, "uptime", func(p *Process) string {
 		up, _ := p.clock(clockBoottime)
 		return fmt.Sprintf("%d.%02d 0.00\n", up/1e9, up/1e7%100)
 	})
-	process("/proc/self/cmdline", func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" })
-	process("/proc/self/comm", func(p *Process) string { return base(p.executable()) + "\n" })
-	process("/proc/self/stat", func(p *Process) string {
+	self := proc.PresetDir("self", 0o555)
+	process(self, "cmdline", func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" })
+	process(self, "comm", func(p *Process) string { return base(p.executable()) + "\n" })
+	process(self, "stat", func(p *Process) string {
 		return fmt.Sprintf("%d (%s) R 1 %d %d 0 -1 0\n", p.pid, base(p.executable()), p.pid, p.pid)
 	})
-	process("/proc/self/environ", func(p *Process) string {
+	process(self, "environ", func(p *Process) string {
 		var b strings.Builder
 		for _, key := range sortedKeys(p.env) {
 			b.WriteString(key + "=" + p.env[key] + "\x00")
 		}
 		return b.String()
 	})
-	fixed("/proc/self/cgroup", "0::/\n")
-	if _, errno := fs.Lookup(fs.Root(), "/proc/self/exe", false); errno != 0 {
-		fs.PutSymlinkFunc("/proc/self/exe", func() string {
-			if p := Of(h); p != nil {
-				return p.executable()
-			}
-			return "/"
-		})
-	}
+	fixed(self, "cgroup", "0::/\n")
+	self.PresetSymlink("exe", func() string {
+		if p := Of(h); p != nil {
+			return p.executable()
+		}
+		return "/"
+	})
 }
 
 func (p *Process) executable() string {

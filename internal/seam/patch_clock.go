@@ -20,6 +20,8 @@ func clockPatches(release string) []Patch {
 			{In: "func (t *timer) maybeAdd(", Find: "\t\tt.state |= timerHeaped\n",
 				Replace: "\t\tif t.dstw != nil {\n\t\t\tt.rand = uint32(dstDraw(&t.dstw.rng))\n\t\t}\n$0"},
 			{In: "func (t *timer) maybeAdd(", Find: "\tif wake {\n", Replace: "\tif wake && t.dstw == nil {\n"},
+			// Whether the head was cleaned must not depend on a request to stop.
+			{In: "func (ts *timers) cleanHead(", Find: "\t\tif gp.preemptStop {\n", Replace: "\t\tif gp.preemptStop && gp.dst.world == nil {\n"},
 			{In: "func (t *timer) maybeRunChan(", Find: "\tnow := nanotime()\n", Replace: "\tnow := dstTimerNow(t)\n"},
 			{In: "func (t *timer) unlockAndRun(", Find: "\tf := t.f\n", Replace: "\tdstw, dsth := t.dstw, t.dsth\n$0"},
 			{In: "func (t *timer) unlockAndRun(", Find: "\tf(arg, seq, delay)\n",

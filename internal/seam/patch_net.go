@@ -35,6 +35,11 @@ func netPatches(release string) []Patch {
 		{File: "net/mptcpsock_linux.go", Edits: []Edit{
 			{In: "func supportsMultipathTCP(", Find: "\tmptcpOnce.Do(initMPTCPavailable)\n", Replace: "\tif dstWorld() != 0 {\n\t\treturn false\n\t}\n$0"},
 		}},
+		// Each process reads these small files for itself: a buffer of 64 KiB for
+		// each would be most of what a short world allocates.
+		{File: "net/parse.go", Edits: []Edit{
+			{In: "func open(", Find: "64*1024", Replace: "4*1024"},
+		}},
 		{File: "net/net.go", Edits: []Edit{
 			{In: "func listenerBacklog(", Find: "\tlistenerBacklogCache.Do(", Replace: "\tif dstWorld() != 0 {\n\t\treturn 4096\n\t}\n$0"},
 		}},

@@ -10,6 +10,15 @@ func processPatches(release string) []Patch {
 			{In: "func maps_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
 			{In: "func internal_sync_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
 		}},
+		// When memory is found to be garbage depends on the machine, and what a
+		// destroyed goroutine held (the reference that a read has on its
+		// descriptor) is held for ever: a simulated process has no finalizers.
+		{File: "runtime/mfinal.go", Edits: []Edit{
+			{In: "func SetFinalizer(", Find: "func SetFinalizer(obj any, finalizer any) {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn\n\t}\n"},
+		}},
+		{File: "runtime/mcleanup.go", Edits: []Edit{
+			{In: "func AddCleanup[", Find: "func AddCleanup[T, S any](ptr *T, cleanup func(S), arg S) Cleanup {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn Cleanup{}\n\t}\n"},
+		}},
 		{File: "os/proc.go", Edits: []Edit{
 			{In: "func Exit(", Find: "func Exit(code int) {\n", Replace: "$0\tdstExited(code)\n"},
 		}},

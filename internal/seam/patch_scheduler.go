@@ -63,8 +63,7 @@ func schedulerPatches(release string) []Patch {
 		// world it is a stack, and empty when the world begins.
 		{File: "sync/pool.go", Edits: []Edit{
 			{In: "type Pool struct {", Find: "\tNew func() any\n", Replace: "$0\n\tdst dstPool\n"},
-			{In: "func (p *Pool) Put(", Find: "\tl, _ := p.pin()\n",
-				Replace: "\tif p.dst.put(x) {\n\t\tif race.Enabled {\n\t\t\trace.Enable()\n\t\t}\n\t\treturn\n\t}\n$0"},
+			{In: "func (p *Pool) Put(", Find: "func (p *Pool) Put(x any) {\n", Replace: "$0\tif p.dst.put(x) {\n\t\treturn\n\t}\n"},
 			{In: "func (p *Pool) Get(", Find: "func (p *Pool) Get() any {\n",
 				Replace: "$0\tif x, ok := p.dst.get(); ok {\n\t\tif x == nil && p.New != nil {\n\t\t\tx = p.New()\n\t\t}\n\t\treturn x\n\t}\n"},
 		}},

@@ -1,0 +1,5 @@
+//go:build dst && race
+
+package dst_test
+
+const raceFlag = " -race"
