@@ -4,6 +4,8 @@ go 1.26
 
 require github.com/pin/tftp/v3 v3.1.0
 
+require github.com/rogpeppe/go-internal v1.16.0 // indirect
+
 require (
 	github.com/dstkit/dst v0.0.0
 	golang.org/x/net v0.0.0-20200202094626-16171245cfb2 // indirect
@@ -11,3 +13,5 @@ require (
 )
 
 replace github.com/dstkit/dst => ../..
+
+tool github.com/dstkit/dst/cmd/dstrewrite
