@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -30,13 +31,16 @@ type reliableStore struct {
 	w     *dst.World
 	nodes [3]atomic.Pointer[reliable.Node] // nil while down
 
-	seen  [3]seen
+	stop atomic.Bool  // clients are to end
+	left atomic.Int32 // clients that have not
+
+	seen [3]seen // the check's own
+
+	mu    sync.Mutex               // clients and checks are several; never held while waiting
 	tried map[string]bool          // values that clients have put
 	place map[string]uint64        // value -> its sequence number
 	acked map[string]reliable.Item // newest acknowledged put, by key
 	acks  int
-	stop  bool // clients are to end
-	left  int  // clients that have not
 }
 
 // seen is what the oracle last saw of one incarnation of a node.
@@ -63,21 +67,32 @@ func startReliable(w *dst.World) *reliableStore {
 
 // write is a client: it puts new values until it is told to stop.
 func (s *reliableStore) write(name int) {
-	defer func() { s.left-- }()
+	defer s.left.Add(-1)
 	c := client.New(addrs[0])
 	defer c.Close()
-	for i := 0; !s.stop; i++ {
+	for i := 0; !s.stop.Load(); i++ {
 		key, value := fmt.Sprint("k", s.w.Rand().IntN(keys)), fmt.Sprint(name, "-", i)
+		s.mu.Lock()
 		s.tried[value] = true
+		s.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		v, err := c.Put(ctx, key, value)
 		cancel()
 		if err != nil {
 			s.w.Logf("client %d: %v", name, err)
-		} else if s.acks++; v.Seq > s.acked[key].Seq {
-			s.acked[key] = reliable.Item{Value: value, Seq: v.Seq, Epoch: v.Epoch}
+		} else {
+			s.acknowledged(key, reliable.Item{Value: value, Seq: v.Seq, Epoch: v.Epoch})
 		}
 		time.Sleep(time.Duration(s.w.Rand().IntN(100)) * time.Millisecond)
+	}
+}
+
+func (s *reliableStore) acknowledged(key string, it reliable.Item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.acks++
+	if it.Seq > s.acked[key].Seq {
+		s.acked[key] = it
 	}
 }
 
@@ -98,16 +113,26 @@ func (s *reliableStore) check() error {
 				return fmt.Errorf("%s: %s went from %v to %v", hostOf(id), key, old, it)
 			}
 		}
-		for key, it := range state {
-			if !s.tried[it.Value] {
-				return fmt.Errorf("%s: %s is %v, which no client put", hostOf(id), key, it)
-			}
-			if seq, ok := s.place[it.Value]; ok && seq != it.Seq {
-				return fmt.Errorf("%s: %q was put at %d and again at %d", hostOf(id), it.Value, seq, it.Seq)
-			}
-			s.place[it.Value] = it.Seq
+		if err := s.known(id, state); err != nil {
+			return err
 		}
 		*was = seen{n, changes, state}
+	}
+	return nil
+}
+
+// known tells whether each value of a replica is one that was put, once.
+func (s *reliableStore) known(id int, state map[string]reliable.Item) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, it := range state {
+		if !s.tried[it.Value] {
+			return fmt.Errorf("%s: %s is %v, which no client put", hostOf(id), key, it)
+		}
+		if seq, ok := s.place[it.Value]; ok && seq != it.Seq {
+			return fmt.Errorf("%s: %q was put at %d and again at %d", hostOf(id), it.Value, seq, it.Seq)
+		}
+		s.place[it.Value] = it.Seq
 	}
 	return nil
 }
@@ -125,7 +150,7 @@ func (s *reliableStore) ready() error {
 // whole is what must hold in the end: the replicas agree, and every acknowledged
 // put is there, or a newer one of its key is.
 func (s *reliableStore) whole() error {
-	if s.left > 0 {
+	if s.left.Load() > 0 {
 		return errors.New("clients are not done")
 	}
 	if err := s.ready(); err != nil {
@@ -137,6 +162,8 @@ func (s *reliableStore) whole() error {
 			return fmt.Errorf("%s has %v, the leader %v", hostOf(id), state, leader)
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for key, it := range s.acked {
 		if now := leader[key]; now.Seq < it.Seq || now.Seq == it.Seq && now != it {
 			return fmt.Errorf("%s is %v, but %v was acknowledged", key, now, it)
@@ -205,19 +232,21 @@ func TestReliable(t *testing.T) {
 		s := startReliable(w)
 		w.Always("no replica goes back", s.check)
 		w.Eventually("all are ready", calmMax, s.ready)
-		s.left = writers
+		s.left.Store(writers)
 		for i := range writers {
 			w.Host(fmt.Sprint("client", i)).Go(func() { s.write(i) })
 		}
 		crashes += s.faults()
 
-		s.stop = true
+		s.stop.Store(true)
 		w.HealAll()
 		w.Net().SetDefault(simnet.Link{Latency: simnet.Uniform(time.Millisecond, 10*time.Millisecond)})
 		s.restart()
 		w.Eventually("replicas agree and hold what was acknowledged", calmMax, s.whole)
 		runs++
+		s.mu.Lock()
 		acks += s.acks
+		s.mu.Unlock()
 	}, dst.Seeds(50))
 	t.Logf("%d runs, %d crashes, %d acknowledged puts", runs, crashes, acks)
 	if runs >= 20 && (crashes < runs || acks < 10*runs) {
