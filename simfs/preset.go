@@ -7,6 +7,10 @@ package simfs
 // first looked into. The directory is made if it is not there. A name that the
 // directory has already (a test wrote it) is left alone.
 func (d *Disk) Preset(name string, fill func(dir *Inode)) {
+	if !d.root.loaded {
+		d.root.presets = append(d.root.presets, func(*Inode) { d.Preset(name, fill) })
+		return
+	}
 	dir := d.root.Entry(name)
 	if dir == nil {
 		dir = d.root.PresetDir(name, 0o755)
