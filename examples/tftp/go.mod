@@ -1,0 +1,17 @@
+module github.com/dstkit/dst/examples/tftp
+
+go 1.26
+
+require github.com/pin/tftp/v3 v3.1.0
+
+require github.com/rogpeppe/go-internal v1.16.0 // indirect
+
+require (
+	github.com/dstkit/dst v0.0.0
+	golang.org/x/net v0.0.0-20200202094626-16171245cfb2 // indirect
+	golang.org/x/sys v0.26.0 // indirect
+)
+
+replace github.com/dstkit/dst => ../..
+
+tool github.com/dstkit/dst/cmd/dstrewrite
