@@ -37,6 +37,9 @@ func checkName(name string) string {
 // EtcHosts returns the content of /etc/hosts on the named host: localhost and
 // every host of the network.
 func (n *Network) EtcHosts(host string) []byte {
+	if n.etcHostsOf == len(n.stacks) && n.etcHosts != nil {
+		return n.etcHosts
+	}
 	var b strings.Builder
 	b.WriteString("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n")
 	for _, s := range n.stacks {
@@ -45,7 +48,8 @@ func (n *Network) EtcHosts(host string) []byte {
 	for _, s := range n.stacks {
 		fmt.Fprintf(&b, "%v\t%s\n", s.addr6, s.name)
 	}
-	return []byte(b.String())
+	n.etcHosts, n.etcHostsOf = []byte(b.String()), len(n.stacks)
+	return n.etcHosts
 }
 
 // EtcHostname returns the content of /etc/hostname on the named host.

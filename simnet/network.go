@@ -50,6 +50,9 @@ type Network struct {
 	big    *Datagram // free packets with a buffer above smallBuffer
 	nbig   int
 	gen    uint64 // changes when a route that a socket remembers may be wrong
+
+	etcHosts   []byte // what EtcHosts returns …
+	etcHostsOf int    // … for so many hosts
 }
 
 // New returns a network without hosts, whose links are perfect.

@@ -13,6 +13,9 @@ func schedulerPatches(release string) []Patch {
 				Replace: "\tif !dstReady(gp) {\n\t\trunqput(mp.p.ptr(), gp, next)\n\t\twakep()\n\t}\n"},
 			{In: "func newproc(", Find: "\t\trunqput(pp, newg, true)\n\n\t\tif mainStarted {\n",
 				Replace: "\t\tif dstReady(newg) {\n\t\t\treturn\n\t\t}\n$0"},
+			// The way from package net into the simulated kernel is deep: with less of a
+			// stack, nearly every goroutine would have to move to a larger one.
+			{In: "func newproc1(", Find: "malg(stackMin)", Replace: "malg(dstStack)"},
 			{In: "func newproc1(", Find: "\t\tnewg.bubble = callergp.bubble\n", Replace: "$0\t\tdstInherit(newg, callergp)\n"},
 			// A holder that parks for a reason of the program passes the token on.
 			{In: "func park_m(", Find: "\tmp := getg().m\n", Replace: "$0\tdstw := dstParking(gp)\n"},
@@ -47,6 +50,9 @@ func schedulerPatches(release string) []Patch {
 			{In: "func gcAssistAlloc(", Find: "\tif gp := getg(); gp.bubble != nil {\n",
 				Replace: "\tif gp := getg(); gp.dst.world != nil {\n\t\tgp.dst.rt++\n\t\tdefer func() {\n\t\t\tgp.dst.rt--\n\t\t}()\n\t}\n$0"},
 			{Find: "\t\t\tGosched()\n", Replace: "\t\t\tdstKeepGosched()\n"},
+		}},
+		{File: "runtime/stack.go", Edits: []Edit{
+			{Find: "var startingStackSize uint32 = fixedStack\n", Replace: "var startingStackSize uint32 = dstStack\n"},
 		}},
 		{File: "runtime/coro.go", Edits: []Edit{
 			{In: "func coroswitch_m(", Find: "\tgogo(&gnext.sched)\n", Replace: "\tdstCoro(gnext)\n$0"},
