@@ -8,6 +8,7 @@ import (
 
 	"github.com/dstkit/dst/sched"
 	"github.com/dstkit/dst/simnet"
+	"github.com/dstkit/dst/simrand"
 )
 
 // A World is one simulated run: hosts, the network between them, time, and
@@ -43,7 +44,7 @@ func newWorld(seed uint64, c *config) *World {
 	w.net = simnet.New(w.sw)
 	w.net.Told = func(format string, args ...any) { w.journal.addLate(w.sw.Now(), format, args) }
 	w.sys.init(w)
-	w.rng = rand.New(lockedSource{w.sw.Stream("work")})
+	w.rng = simrand.New(w.sw.Stream("work"))
 	w.sw.OnSpin = w.spins.add
 	if c.limit != 0 {
 		w.sw.SetLimit(c.limit)
@@ -52,16 +53,6 @@ func newWorld(seed uint64, c *config) *World {
 		w.journal.live = live
 	}
 	return w
-}
-
-// lockedSource is a stream that several goroutines draw from.
-type lockedSource struct{ s *sched.Stream }
-
-func (l lockedSource) Uint64() uint64 {
-	sched.Enter()
-	x := l.s.Uint64()
-	sched.Leave()
-	return x
 }
 
 // main is the world's first goroutine.

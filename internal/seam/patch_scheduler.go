@@ -1,7 +1,7 @@
 package seam
 
 // schedulerPatches puts the token in package runtime: who may run, and who is
-// next. See files/runtime/dst.go.txt for the functions called.
+// next. See files/runtime for the functions called.
 func schedulerPatches(release string) []Patch {
 	return []Patch{
 		{File: "runtime/runtime2.go", Edits: []Edit{

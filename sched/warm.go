@@ -1,6 +1,6 @@
 //go:build dstsim
 
-package dst
+package sched
 
 import "crypto/rand"
 

@@ -1,0 +1,21 @@
+// Package simrand makes random numbers that follow from a seed.
+//
+// # Streams
+//
+// One seed gives many named streams, and those of hosts, independent of each
+// other: a draw added to one moves no other. The scheduler, the network, the
+// disks and the test's own workload each draw from theirs; see [New].
+//
+// # What a program draws
+//
+// The functions of math/rand, math/rand/v2, crypto/rand and hash/maphash that are
+// called on a host, the order in which it iterates a map, and all that std makes
+// of these (UUIDs, the names of temporary files, keys) follow from the seed, the
+// host and its incarnation, the virtual time, the goroutine, and the number of
+// draws that the goroutine made since it was last given its turn. There is no
+// stream that runs on: so what a program draws does not depend on how often
+// something drew that happens only once a process, such as the initialisation of
+// a package.
+//
+// A generator that a program makes from a seed of its own is as it always is.
+package simrand
