@@ -201,3 +201,26 @@ func TestPause(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAHostsMachine(t *testing.T) {
+	w := sched.New(1)
+	err := w.Run(func() {
+		h := newHost(w, "h")
+		onHost(h, func() {
+			stop := make(chan bool)
+			for range 3 {
+				go func() { <-stop }()
+			}
+			if n := runtime.NumGoroutine(); n != 4 {
+				t.Errorf("%d goroutines, want 4", n)
+			}
+			if runtime.NumCPU() != 4 || runtime.GOMAXPROCS(2) != 4 || runtime.GOMAXPROCS(0) != 4 {
+				t.Errorf("%d processors, %d of them in use, want 4", runtime.NumCPU(), runtime.GOMAXPROCS(0))
+			}
+			close(stop)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -19,6 +19,12 @@ func processPatches(release string) []Patch {
 		{File: "runtime/mcleanup.go", Edits: []Edit{
 			{In: "func AddCleanup[", Find: "func AddCleanup[T, S any](ptr *T, cleanup func(S), arg S) Cleanup {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn Cleanup{}\n\t}\n"},
 		}},
+		// Every simulated machine is alike, whatever the real one is.
+		{File: "runtime/debug.go", Edits: []Edit{
+			{In: "func NumCPU()", Find: "func NumCPU() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},
+			{In: "func GOMAXPROCS(", Find: "func GOMAXPROCS(n int) int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},
+			{In: "func NumGoroutine()", Find: "func NumGoroutine() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn int(getg().dst.host.live)\n\t}\n"},
+		}},
 		{File: "runtime/runtime.go", Edits: []Edit{
 			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
 		}},

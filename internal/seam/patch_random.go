@@ -2,7 +2,17 @@ package seam
 
 // randomPatches make the runtime's randomness follow the seed.
 func randomPatches(release string) []Patch {
+	hashes := "runtime/alg.go"
+	if release != "1.26" {
+		hashes = "internal/runtime/maps/runtime_alg.go"
+	}
 	return []Patch{
+		// The keys of hashes are the same in every process and every build, with
+		// the race detector or without.
+		{File: hashes, Edits: []Edit{
+			{Find: "bootstrapRand())", Replace: "0x9e3779b97f4a7c15)"},
+			{Find: "key[i] = bootstrapRand()", Replace: "key[i] = 0x9e3779b97f4a7c15 * uint64(i+1)"},
+		}},
 		{File: "runtime/rand.go", Edits: []Edit{
 			// Hash keys and the seeds of maps made during package initialisation
 			// are the same in every process.
