@@ -210,6 +210,8 @@ func (d *Disk) Open(at *Inode, path string, f OpenFlags, mode uint32) (*Inode, s
 		return nil, syscall.ENOTDIR
 	case n.kind == Generated && f.Write:
 		return nil, syscall.EACCES
+	case n.kind == Socket && !f.PathOnly:
+		return nil, syscall.ENXIO
 	}
 	if f.Truncate && n.kind == Regular {
 		return n, n.Truncate(0)
@@ -295,16 +297,18 @@ func (d *Disk) Link(oldAt *Inode, oldPath string, follow bool, newAt *Inode, new
 	return 0
 }
 
-// Mknod makes a regular file; other kinds are refused.
-func (d *Disk) Mknod(at *Inode, path string, mode uint32) syscall.Errno {
+// Mknod makes an empty inode of kind Regular, Fifo or Socket.
+func (d *Disk) Mknod(at *Inode, path string, kind Kind, mode uint32) (*Inode, syscall.Errno) {
 	p, errno := d.vacant(at, path)
 	if errno == 0 && p.dirs {
 		errno = syscall.ENOENT
 	}
-	if errno == 0 {
-		d.link(p.dir, p.name, d.newInode(Regular, mode))
+	if errno != 0 {
+		return nil, errno
 	}
-	return errno
+	n := d.newInode(kind, mode)
+	d.link(p.dir, p.name, n)
+	return n, 0
 }
 
 // Unlink removes a name that is no directory's.

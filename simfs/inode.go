@@ -15,6 +15,8 @@ const (
 	Symlink               // a path
 	Device                // a character device
 	Generated             // a read-only file whose content a function makes
+	Fifo                  // a named pipe
+	Socket                // the name of a Unix socket
 )
 
 // An Inode is one file, directory, link or device of a disk.
@@ -54,6 +56,10 @@ type Inode struct {
 	gen    func() []byte // Generated
 	last   string        // Generated: the content when it was last looked at
 	mark   uint64        // of the last walk over all inodes
+
+	// Attached is what the kernel keeps of a Fifo or Socket while a process has
+	// it open, and nil otherwise.
+	Attached any
 }
 
 // An Attr is what stat tells of an inode.
@@ -293,7 +299,7 @@ func (n *Inode) Sync() syscall.Errno {
 		n.commitEntries(len(n.dirLog))
 	case Regular:
 		n.commit(len(n.log))
-	case Generated, Device:
+	case Generated, Device, Fifo, Socket:
 		return syscall.EINVAL
 	}
 	return 0

@@ -17,6 +17,11 @@ const (
 	kindUDP
 	kindStream  // a TCP socket that can be made and bound, no more
 	kindNetlink // NETLINK_ROUTE
+	kindUnix
+	kindPipe // from here on: no sockets
+	kindEpoll
+	kindEvent // eventfd
+	kindTimer // timerfd
 )
 
 // A file is an open file description: what descriptors made by dup share. The
@@ -30,6 +35,7 @@ type file struct {
 
 	polls   []*pollDesc
 	waiters []*WaitPoint
+	watches []*watch // by epoll
 
 	fd int // kindConsole: which
 
@@ -41,6 +47,12 @@ type file struct {
 	path    string   // for reports
 
 	sock *socket
+
+	unix  *unixSock // kindUnix
+	pipe  *pipe     // kindPipe
+	epoll *epoll    // kindEpoll
+	event *eventfd  // kindEvent
+	timer *timerfd  // kindTimer
 }
 
 // A slot is one descriptor.
@@ -118,6 +130,11 @@ func (p *Process) drop(s *slot) {
 	}
 	*s = slot{}
 	p.opened--
+	f.unref()
+}
+
+// unref gives up one of the references to f.
+func (f *file) unref() {
 	if f.refs--; f.refs == 0 {
 		f.release()
 	}
@@ -155,6 +172,17 @@ func (f *file) release() {
 	case kindUDP:
 		f.sock.udp.Notify = nil
 		f.sock.udp.Close()
+	case kindUnix:
+		f.unix.close()
+	case kindPipe:
+		f.closePipe()
+	case kindEpoll:
+		f.epoll.close()
+	case kindTimer:
+		f.owner.k.w.Cancel(&f.timer.event)
+	}
+	for len(f.watches) > 0 {
+		f.watches[0].remove()
 	}
 	f.wakeAll()
 	f.node, f.content, f.names = nil, nil, nil
@@ -239,7 +267,7 @@ func (p *Process) sysFcntl(c *Call) (uintptr, syscall.Errno) {
 		p.unsupported(c.Trap, uint64(cmd), "file locks")
 		return 0, syscall.ENOLCK
 	case fGetPipeSize, fGetPipeSize - 1:
-		return 0, syscall.EBADF // not a pipe
+		return f.pipeSize(cmd == fGetPipeSize, c.Arg[2])
 	}
 	p.unsupported(c.Trap, uint64(c.Arg[1]), "command "+itoa(int(c.Arg[1])))
 	return 0, syscall.EINVAL
@@ -254,6 +282,9 @@ func (f *file) ready() (r, w bool) {
 		return len(f.sock.replies) > 0, true
 	case kindStream:
 		return true, true // a socket that is not connected: EPOLLHUP
+	case kindUnix, kindPipe, kindEpoll, kindEvent, kindTimer:
+		ev := f.events()
+		return ev&(epollIn|epollHup|epollErr|epollRdHup) != 0, ev&(epollOut|epollHup|epollErr) != 0
 	}
 	return true, true
 }
@@ -273,6 +304,15 @@ func (f *file) name() string {
 		return f.path
 	case kindNetlink:
 		return "netlink"
+	case kindUnix:
+		return f.unix.name()
+	case kindPipe:
+		if f.node != nil {
+			return f.path
+		}
+		return "pipe"
+	case kindEpoll, kindEvent, kindTimer:
+		return [...]string{"epoll", "eventfd", "timerfd"}[f.kind-kindEpoll]
 	}
 	return f.sock.name()
 }

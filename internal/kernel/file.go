@@ -61,6 +61,9 @@ func (p *Process) pathArg2(fd uintptr, ptr unsafe.Pointer) (at *simfs.Inode, pat
 
 // openAt serves the open family.
 func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mode uint32) (uintptr, syscall.Errno) {
+	if p.opening != nil {
+		return p.openFifo(c, p.opening, flags)
+	}
 	at, path, errno := p.pathArg(fd, ptr)
 	if errno != 0 {
 		return 0, errno
@@ -87,6 +90,9 @@ func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mod
 	f := &file{kind: kindDisk, owner: p, flags: flags&^gone | largeFile, node: n, path: strings.Clone(path)}
 	if n.Kind() == simfs.Generated {
 		f.content = n.Content()
+	}
+	if n.Kind() == simfs.Fifo && flags&oPath == 0 {
+		return p.openFifo(c, f, flags)
 	}
 	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
 }
@@ -173,6 +179,9 @@ func (p *Process) sysRead(c *Call) (uintptr, syscall.Errno) {
 	if f.sock != nil {
 		return p.receive(c, f, b, 0, nil, nil)
 	}
+	if f.kind >= kindPipe {
+		return p.readSpecial(c, f, b)
+	}
 	n, errno := p.readFile(f, b)
 	return uintptr(n), errno
 }
@@ -188,6 +197,9 @@ func (p *Process) sysWrite(c *Call) (uintptr, syscall.Errno) {
 	}
 	if f.sock != nil {
 		return p.send(c, f, b, 0, nil, 0)
+	}
+	if f.kind >= kindPipe {
+		return p.writeSpecial(c, f, b)
 	}
 	n, errno := p.writeFile(f, b)
 	return uintptr(n), errno
@@ -251,6 +263,9 @@ func (p *Process) sysVector(c *Call, write, positioned bool) (uintptr, syscall.E
 			return p.sendMsg(c, f, &m, 0)
 		}
 		return p.receiveMsg(c, f, &m, 0)
+	}
+	if f.kind >= kindPipe {
+		return p.vectorSpecial(c, f, count, write)
 	}
 	off := f.off
 	if positioned {

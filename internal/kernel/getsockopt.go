@@ -50,6 +50,9 @@ func (p *Process) sysGetsockopt(c *Call) (uintptr, syscall.Errno) {
 // buf.
 func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v int32, n int, errno syscall.Errno) {
 	s := f.sock
+	if f.kind == kindUnix && (level != syscall.SOL_SOCKET || f.unix.ownOption(name)) {
+		return f.unix.getOption(level, name, buf)
+	}
 	o, u := &s.opts, s.udp
 	switch level {
 	case syscall.SOL_SOCKET:

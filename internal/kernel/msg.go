@@ -24,6 +24,9 @@ func (p *Process) send(c *Call, f *file, b []byte, flags int, to unsafe.Pointer,
 	if to == nil {
 		toLen = 0
 	}
+	if f.kind == kindUnix {
+		return p.sendUnix(c, f.unix, b, flags, to, toLen)
+	}
 	a, errno := getSockaddr(to, toLen)
 	if errno != 0 {
 		return 0, errno
@@ -118,6 +121,9 @@ func (p *Process) sysSendmsg(c *Call) (uintptr, syscall.Errno) {
 // sendMsg sends the datagram that m describes; m is in kernel memory, and
 // points to the program's.
 func (p *Process) sendMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
+	if f.kind == kindUnix {
+		return p.sendMsgUnix(c, f.unix, m, flags)
+	}
 	var a sockaddr
 	if m.Name != nil {
 		var errno syscall.Errno
@@ -304,6 +310,8 @@ func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
 // receive takes one datagram into b, which is the program's memory.
 func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen unsafe.Pointer) (uintptr, syscall.Errno) {
 	switch f.kind {
+	case kindUnix:
+		return p.receiveUnix(c, f.unix, b, flags, from, fromLen)
 	case kindStream:
 		return 0, syscall.ENOTCONN
 	case kindNetlink:
@@ -382,6 +390,9 @@ func putMsghdr(ptr unsafe.Pointer, m *syscall.Msghdr) {
 func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
 	if m.Iovlen > maxIovecs {
 		return 0, syscall.EMSGSIZE
+	}
+	if f.kind == kindUnix {
+		return p.receiveMsgUnix(c, f.unix, m, flags)
 	}
 	var d *simnet.Datagram
 	var payload []byte
@@ -577,6 +588,9 @@ func (p *Process) sysMmsg(c *Call, receive bool) (uintptr, syscall.Errno) {
 			flags |= syscall.MSG_DONTWAIT // what came so far is returned
 		default:
 			n, errno = p.sendMsg(c, f, &m.hdr, flags)
+			if f.kind == kindUnix {
+				flags |= syscall.MSG_DONTWAIT // what went so far is returned
+			}
 		}
 		if errno != 0 {
 			if i > 0 {

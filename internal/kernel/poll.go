@@ -340,9 +340,15 @@ func (pd *pollDesc) update() {
 }
 
 // changed is told when the file's readiness may have changed.
-func (f *file) changed() {
+func (f *file) changed() { f.changedBy(^uint32(0)) }
+
+// changedBy is changed for a change that concerns only the epoll events in key.
+func (f *file) changedBy(key uint32) {
 	for _, pd := range f.polls {
 		pd.update()
+	}
+	for _, it := range f.watches {
+		it.notify(key)
 	}
 	f.wakeAll()
 }

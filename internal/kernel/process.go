@@ -139,6 +139,11 @@ type Process struct {
 	resumed  bool  // the call waited before
 	expired  bool  // and its time was up
 	deadline int64 // that it waited for, or 0
+	done     int   // and what it had moved before it waited
+	opening  *file // and the FIFO's end that it opens
+
+	abstract map[abstractName]*unixSock // names bound outside of the file system
+	autobind uint32                     // such names made so far
 
 	*buffers
 }
@@ -246,7 +251,11 @@ func (p *Process) Exit(code int) {
 	}
 	for _, wp := range p.points {
 		p.k.w.Cancel(&wp.event)
+		if wp.opening != nil {
+			wp.opening.release()
+		}
 	}
+	p.abstract = nil
 	p.high, p.points, p.idle = nil, nil, nil
 	if p.host.Process == p {
 		p.host.Process = nil

@@ -111,7 +111,9 @@ func (p *Process) sysSocket(c *Call) (uintptr, syscall.Errno) {
 		}
 		f.kind = kindNetlink
 	case syscall.AF_UNIX:
-		return refuse(syscall.EAFNOSUPPORT, "a Unix socket")
+		if errno := f.newUnix(); errno != 0 {
+			return 0, errno
+		}
 	case syscall.AF_PACKET:
 		return refuse(syscall.EAFNOSUPPORT, "a packet socket")
 	default:
@@ -137,6 +139,9 @@ func (p *Process) sysBind(c *Call) (uintptr, syscall.Errno) {
 	f, errno := p.socketOf(c.Arg[0])
 	if errno != 0 {
 		return 0, errno
+	}
+	if f.kind == kindUnix {
+		return 0, p.bindUnix(f.unix, c.Ptr[1], c.Arg[2])
 	}
 	a, errno := getSockaddr(c.Ptr[1], c.Arg[2])
 	if errno != 0 {
@@ -199,6 +204,9 @@ func (p *Process) sysConnect(c *Call) (uintptr, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
+	if f.kind == kindUnix {
+		return 0, p.connectUnix(c, f.unix)
+	}
 	a, errno := getSockaddr(c.Ptr[1], c.Arg[2])
 	if errno != 0 {
 		return 0, errno
@@ -258,6 +266,9 @@ func (p *Process) sysSockname(c *Call, peer bool) (uintptr, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
+	if f.kind == kindUnix {
+		return 0, f.unix.sockname(c, peer)
+	}
 	var raw rawSockaddr
 	var n uint32
 	switch s := f.sock; f.kind {
@@ -304,6 +315,9 @@ func (p *Process) sysShutdown(c *Call) (uintptr, syscall.Errno) {
 		return 0, syscall.EOPNOTSUPP
 	case how < 0 || how > 2:
 		return 0, syscall.EINVAL
+	case f.kind == kindUnix:
+		f.unix.shutdown(how != syscall.SHUT_WR, how != syscall.SHUT_RD)
+		return 0, 0
 	case f.kind == kindStream:
 		return 0, syscall.ENOTCONN
 	}
@@ -316,6 +330,12 @@ func (p *Process) sysStreamOnly(c *Call) (uintptr, syscall.Errno) {
 	f, errno := p.socketOf(c.Arg[0])
 	if errno != 0 {
 		return 0, errno
+	}
+	if f.kind == kindUnix {
+		if c.Trap == syscall.SYS_LISTEN {
+			return 0, f.unix.listen(int(int32(c.Arg[1])))
+		}
+		return p.acceptUnix(c, f)
 	}
 	if f.kind == kindStream {
 		p.unsupported(c.Trap, 0, "a TCP socket")
@@ -337,6 +357,13 @@ func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
 		switch {
 		case f.kind == kindUDP:
 			n = int32(f.sock.udp.NextSize())
+		case f.kind == kindPipe:
+			n = int32(f.pipe.size())
+		case f.kind == kindUnix:
+			var errno syscall.Errno
+			if n, errno = f.unix.nextSize(); errno != 0 {
+				return 0, errno
+			}
 		case f.kind == kindDisk && !f.node.IsDir():
 			n = int32(f.node.Size() - f.off)
 		case f.sock != nil:
@@ -348,8 +375,11 @@ func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
 		if f.sock == nil {
 			return 0, syscall.ENOTTY
 		}
-		var none int32
-		return 0, put(ptr, &none)
+		var queued int32
+		if f.kind == kindUnix {
+			queued = int32(f.unix.charged)
+		}
+		return 0, put(ptr, &queued)
 	case syscall.SIOCGIFINDEX, syscall.SIOCGIFNAME, syscall.SIOCGIFFLAGS, syscall.SIOCGIFMTU, syscall.SIOCGIFADDR,
 		syscall.SIOCGIFNETMASK, syscall.SIOCGIFHWADDR, syscall.SIOCGIFBRDADDR:
 		if f.sock == nil {

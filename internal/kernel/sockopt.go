@@ -124,6 +124,8 @@ func (p *Process) sysSetsockopt(c *Call) (uintptr, syscall.Errno) {
 		v.n = int32(v.b[0])
 	}
 	switch {
+	case f.kind == kindUnix && (level != syscall.SOL_SOCKET || f.unix.ownOption(name)):
+		return 0, f.unix.setOption(level, name, &v)
 	case level == syscall.SOL_SOCKET:
 		return 0, p.setSocket(c, f, name, &v)
 	case f.kind == kindNetlink:

@@ -19,6 +19,10 @@ func modeOf(k simfs.Kind) uint32 {
 		return syscall.S_IFLNK
 	case simfs.Device:
 		return syscall.S_IFCHR
+	case simfs.Fifo:
+		return syscall.S_IFIFO
+	case simfs.Socket:
+		return syscall.S_IFSOCK
 	}
 	return syscall.S_IFREG
 }
@@ -49,6 +53,13 @@ func (p *Process) statFile(f *file, ptr unsafe.Pointer) syscall.Errno {
 		return statInode(f.node, ptr)
 	case kindConsole:
 		st.Mode = syscall.S_IFIFO | 0o600 // as behind a supervisor, not a terminal
+	case kindPipe:
+		if f.node != nil {
+			return statInode(f.node, ptr)
+		}
+		st.Mode = syscall.S_IFIFO | 0o600
+	case kindEpoll, kindEvent, kindTimer:
+		st.Mode = 0o600 // a file of no type
 	default:
 		st.Mode = syscall.S_IFSOCK | 0o777
 	}
@@ -137,13 +148,21 @@ func (p *Process) mkdirAt(fd uintptr, pathPtr unsafe.Pointer, mode uint32) (uint
 
 func (p *Process) mknodAt(c *Call, fd uintptr, pathPtr unsafe.Pointer, mode uint32) (uintptr, syscall.Errno) {
 	at, path, errno := p.pathArg(fd, pathPtr)
-	switch {
-	case errno != 0:
-	case mode&syscall.S_IFMT != 0 && mode&syscall.S_IFMT != syscall.S_IFREG:
-		p.unsupported(c.Trap, 0, "a device, pipe or socket in the file system")
-		errno = syscall.EPERM
+	kind := simfs.Regular
+	switch mode & syscall.S_IFMT {
+	case 0, syscall.S_IFREG:
+	case syscall.S_IFIFO:
+		kind = simfs.Fifo
+	case syscall.S_IFSOCK:
+		kind = simfs.Socket
 	default:
-		errno = p.fs.Mknod(at, path, mode&^p.umask)
+		if errno == 0 {
+			p.unsupported(c.Trap, 0, "a device in the file system")
+			errno = syscall.EPERM
+		}
+	}
+	if errno == 0 {
+		_, errno = p.fs.Mknod(at, path, kind, mode&^p.umask)
 	}
 	return 0, errno
 }

@@ -41,7 +41,7 @@ func (p *Process) Syscall(c *Call) (r1, r2 uintptr, errno syscall.Errno, block *
 	}
 	r1, errno = p.serve(c)
 	if p.resumed {
-		p.resumed, p.expired, p.deadline = false, false, 0
+		p.resumed, p.expired, p.deadline, p.done, p.opening = false, false, 0, 0, nil
 	}
 	if errno != 0 {
 		if errno == errBlock {
@@ -94,7 +94,7 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 	case syscall.SYS_SHUTDOWN:
 		return p.sysShutdown(c)
 	case syscall.SYS_SOCKETPAIR:
-		return p.refuse(c, syscall.EAFNOSUPPORT, "a pair of Unix sockets")
+		return p.sysSocketpair(c)
 
 	// Descriptors.
 	case syscall.SYS_CLOSE:
@@ -204,6 +204,34 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.refuse(c, syscall.ENODEV, "mapping memory or a file")
 	case sysMEMFDCREATE:
 		return p.refuse(c, syscall.ENOSYS, "a file in memory")
+
+	// Pipes and events.
+	case syscall.SYS_PIPE2:
+		return p.sysPipe(c, int(c.Arg[1]))
+	case syscall.SYS_EVENTFD2:
+		return p.sysEventfd(c, int(c.Arg[1]))
+	case syscall.SYS_TIMERFD_CREATE:
+		return p.sysTimerfdCreate(c)
+	case syscall.SYS_TIMERFD_SETTIME:
+		return p.sysTimerfdSettime(c)
+	case syscall.SYS_TIMERFD_GETTIME:
+		return p.sysTimerfdGettime(c)
+	case syscall.SYS_EPOLL_CREATE1:
+		return p.sysEpollCreate(int(c.Arg[0]))
+	case syscall.SYS_EPOLL_CTL:
+		return p.sysEpollCtl(c)
+	case syscall.SYS_EPOLL_PWAIT:
+		return p.sysEpollWait(c, false)
+	case sysEPOLLPWAIT2:
+		return p.sysEpollWait(c, true)
+	case syscall.SYS_PPOLL:
+		return p.sysPoll(c, true)
+	case syscall.SYS_PSELECT6:
+		return p.sysSelect(c, true)
+	case syscall.SYS_SIGNALFD4:
+		return p.refuse(c, syscall.ENOSYS, "signals by a descriptor")
+	case syscall.SYS_INOTIFY_INIT1:
+		return p.refuse(c, syscall.ENOSYS, "watching files")
 
 	// Time and chance.
 	case syscall.SYS_CLOCK_GETTIME:
@@ -338,7 +366,7 @@ func traps() sched.Traps {
 		// other has to be.
 		syscall.SYS_SENDFILE: fd | p2, syscall.SYS_SPLICE: fd | p1 | p3, syscall.SYS_TEE: fd, sysCOPYFILERANGE: fd | p1 | p3,
 
-		syscall.SYS_EPOLL_CREATE1: 0, syscall.SYS_EPOLL_CTL: fd | p3, syscall.SYS_EPOLL_PWAIT: fd | p1 | p4,
+		sysEPOLLPWAIT2: fd | p1 | p3 | p4, syscall.SYS_EPOLL_CREATE1: 0, syscall.SYS_EPOLL_CTL: fd | p3, syscall.SYS_EPOLL_PWAIT: fd | p1 | p4,
 		syscall.SYS_PPOLL: p0 | p2 | p3, syscall.SYS_PSELECT6: p1 | p2 | p3 | p4 | p5, syscall.SYS_PIPE2: p0,
 		sysMEMFDCREATE: p0, syscall.SYS_MMAP: p0, syscall.SYS_MUNMAP: p0,
 		syscall.SYS_INOTIFY_ADD_WATCH: fd | p1, syscall.SYS_INOTIFY_RM_WATCH: fd,

@@ -83,6 +83,25 @@ func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
 			}
 		}
 		return uintptr(now), 0
+	case syscall.SYS_PIPE:
+		return p.sysPipe(c, 0)
+	case syscall.SYS_EVENTFD:
+		return p.sysEventfd(c, 0)
+	case syscall.SYS_EPOLL_CREATE:
+		if int32(c.Arg[0]) <= 0 {
+			return 0, syscall.EINVAL
+		}
+		return p.sysEpollCreate(0)
+	case syscall.SYS_EPOLL_WAIT:
+		return p.sysEpollWait(c, false)
+	case syscall.SYS_POLL:
+		return p.sysPoll(c, false)
+	case syscall.SYS_SELECT:
+		return p.sysSelect(c, false)
+	case syscall.SYS_SIGNALFD:
+		return p.refuse(c, syscall.ENOSYS, "signals by a descriptor")
+	case syscall.SYS_INOTIFY_INIT:
+		return p.refuse(c, syscall.ENOSYS, "watching files")
 	case syscall.SYS_FORK, syscall.SYS_VFORK:
 		return p.refuse(c, syscall.EPERM, "fork and exec are refused in a simulated host")
 	}

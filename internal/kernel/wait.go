@@ -15,7 +15,10 @@ type WaitPoint struct {
 	waiter  sched.Waiter
 	event   sched.Event
 	p       *Process
-	f       *file // waited for, or nil
+	f       *file   // waited for, or nil
+	more    []*file // waited for as well
+	done    int     // what the call has moved so far
+	opening *file   // a FIFO's end that waits for the other
 	number  int
 	trap    uintptr
 	due     int64 // when the wait ends without success, or 0
@@ -64,7 +67,7 @@ func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
 		wp = &WaitPoint{p: p, number: len(p.points)}
 		p.points = append(p.points, wp)
 	}
-	wp.waiter, wp.expired = sched.Waiter{}, false
+	wp.waiter, wp.expired, wp.done = sched.Waiter{}, false, 0
 	wp.f, wp.due, wp.trap, wp.reason = f, due, c.Trap, Name(c.Trap)
 	if f != nil {
 		wp.reason += " " + f.name()
@@ -86,7 +89,8 @@ func (p *Process) resume(c *Call) bool {
 		return false
 	}
 	wp := p.points[i]
-	p.resumed, p.expired, p.deadline = true, wp.expired, wp.due
+	p.resumed, p.expired, p.deadline, p.done = true, wp.expired, wp.due, wp.done
+	p.opening, wp.opening = wp.opening, nil
 	wp.leave()
 	return true
 }
@@ -102,15 +106,35 @@ func (wp *WaitPoint) Cancel() {
 func (wp *WaitPoint) leave() {
 	wp.p.k.w.Cancel(&wp.event)
 	if wp.f != nil {
-		for i, other := range wp.f.waiters {
-			if other == wp {
-				wp.f.waiters = append(wp.f.waiters[:i], wp.f.waiters[i+1:]...)
-				break
-			}
-		}
+		wp.f.forget(wp)
 	}
+	for _, f := range wp.more {
+		f.forget(wp)
+	}
+	if wp.opening != nil {
+		wp.opening.release()
+		wp.opening = nil
+	}
+	clear(wp.more)
+	wp.more = wp.more[:0]
 	wp.f, wp.trap = nil, ^uintptr(0)
 	wp.p.idle = append(wp.p.idle, wp)
+}
+
+// also makes the wait one for f, too.
+func (wp *WaitPoint) also(f *file) {
+	wp.more = append(wp.more, f)
+	f.waiters = append(f.waiters, wp)
+}
+
+// forget takes wp out of the list of those that wait for f.
+func (f *file) forget(wp *WaitPoint) {
+	for i, other := range f.waiters {
+		if other == wp {
+			f.waiters = append(f.waiters[:i], f.waiters[i+1:]...)
+			break
+		}
+	}
 }
 
 // wakeAll lets every goroutine that blocks on f try again.
