@@ -30,10 +30,10 @@ func (p *Process) sysEventfd(c *Call, flags int) (uintptr, syscall.Errno) {
 
 func (e *eventfd) events() (ev uint32) {
 	if e.n > 0 {
-		ev |= epollIn
+		ev |= syscall.EPOLLIN
 	}
 	if e.n < math.MaxUint64-1 {
-		ev |= epollOut
+		ev |= syscall.EPOLLOUT
 	}
 	return ev
 }
@@ -218,7 +218,7 @@ func (t *timerfd) Fire() {
 
 func (t *timerfd) events() uint32 {
 	if t.ticks > 0 {
-		return epollIn
+		return syscall.EPOLLIN
 	}
 	return 0
 }

@@ -461,7 +461,7 @@ func (p *Process) acceptUnix(c *Call, f *file) (uintptr, syscall.Errno) {
 	case u.state != unixListening:
 		return 0, syscall.EINVAL
 	case len(u.pending) > 0:
-	case u.rdShut:
+	case u.rdShut && f.blocking():
 		return 0, syscall.EINVAL
 	default:
 		return 0, p.waitUnix(c, u, 0, f.sock.opts.rcvTimeout)

@@ -371,7 +371,7 @@ func (p *Process) receiveMsgUnix(c *Call, u *unixSock, m *syscall.Msghdr, flags 
 	if errno != 0 {
 		return 0, errno
 	}
-	m.Flags = rc.flags
+	m.Flags = rc.flags | int32(flags&msgCmsgCloexec)
 	if m.Name != nil {
 		var raw [maxSockaddr]byte
 		b := rc.name(&raw)
