@@ -346,17 +346,17 @@ func TestOSPipe(t *testing.T) {
 			return fmt.Errorf("%d bytes, %v", len(got), err)
 		}
 
-		r, w, _ = os.Pipe()
-		r.Close()
-		if _, err := w.Write(buf); !errors.Is(err, syscall.EPIPE) {
+		r3, w3, _ := os.Pipe()
+		r3.Close()
+		if _, err := w3.Write(buf); !errors.Is(err, syscall.EPIPE) {
 			return fmt.Errorf("to nobody: %v", err)
 		}
-		r, w, _ = os.Pipe()
+		r4, _, _ := os.Pipe()
 		go func() {
 			time.Sleep(time.Second)
-			r.Close()
+			r4.Close()
 		}()
-		if _, err := r.Read(buf); !errors.Is(err, os.ErrClosed) {
+		if _, err := r4.Read(buf); !errors.Is(err, os.ErrClosed) {
 			return fmt.Errorf("closed beneath a read: %v", err)
 		}
 
@@ -434,14 +434,14 @@ func TestBlockingPipes(t *testing.T) {
 			return fmt.Errorf("the rest: %d, %v", n, err)
 		}
 		tv := syscall.NsecToTimeval(2e9)
-		pair, _ = syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-		syscall.SetsockoptTimeval(pair[0], syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &tv)
+		other, _ := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		syscall.SetsockoptTimeval(other[0], syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &tv)
 		start := time.Now()
-		n, err = syscall.Write(pair[0], make([]byte, 1<<20))
+		n, err = syscall.Write(other[0], make([]byte, 1<<20))
 		if n < 100000 || n >= 1<<20 || err != nil || time.Since(start) < 2e9 {
 			return fmt.Errorf("a send timeout: %d, %v after %v", n, err, time.Since(start))
 		}
-		if _, err = syscall.Write(pair[0], make([]byte, 1<<20)); err != syscall.EAGAIN {
+		if _, err = syscall.Write(other[0], make([]byte, 1<<20)); err != syscall.EAGAIN {
 			return fmt.Errorf("a send timeout: %v", err)
 		}
 		return nil
