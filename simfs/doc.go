@@ -1,7 +1,8 @@
 // Package simfs models the disks of simulated hosts.
 //
 // A [Disk] is one host's file system: a tree of directories, regular files,
-// symbolic links, character devices and generated files. Its operations give
+// symbolic links, character devices, generated files, and the names of FIFOs
+// and Unix sockets, whose insides are the kernel's. Its operations give
 // the errnos of Linux; package internal/kernel puts the system calls on top.
 // The process runs as root, so permission bits are kept and shown, never
 // enforced; a generated file is the exception, it cannot be written.

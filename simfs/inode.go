@@ -19,7 +19,8 @@ const (
 	Socket                // the name of a Unix socket
 )
 
-// An Inode is one file, directory, link or device of a disk.
+// An Inode is one file, directory, link, device or other thing with a name on a
+// disk.
 //
 // Its methods are for kernel context. Current and durable state differ by
 // exactly what log holds: durable state plus log is the current state.

@@ -29,6 +29,22 @@
 // descriptor kept in a package variable from a process that died is a bad
 // descriptor in the next one, not somebody else's file.
 //
+// # Unix sockets, pipes, events
+//
+// What a host's process talks to itself with is in unix.go, pipe.go,
+// eventfd.go and epoll.go, with the limits that Linux sets by default: what
+// is sent is charged to the sender as Linux charges it, a pipe has 16 pages.
+// A name that a Unix socket was bound to stays on the disk when the process
+// dies, and is in the way of the next bind. What concerns one file's readiness
+// ends in [file.changed], which tells the poller, epoll sets and blocked
+// calls.
+//
+// Not there: urgent data (MSG_OOB), pipes of packets (O_DIRECT),
+// TFD_TIMER_CANCEL_ON_SET, a timerfd that follows a wall clock that is set,
+// signalfd and inotify; splice and sendfile answer as for files that cannot do
+// it. Masks of signals are passed over. Simulated descriptors are greater than
+// any fd_set of 1024 bits can hold, so that select is of use for its timeout.
+//
 // # What is not modelled
 //
 // A call, option or protocol that the simulator does not know gets an errno

@@ -539,6 +539,11 @@ func TestEventLoop(t *testing.T) {
 		if n != 0 || errno != 0 || time.Since(start) < time.Second {
 			return fmt.Errorf("pselect: %d, %v after %v", n, errno, time.Since(start))
 		}
+		tv := syscall.Timeval{Sec: 1}
+		start = time.Now()
+		if n, err := syscall.Select(0, nil, nil, nil, &tv); n != 0 || err != nil || time.Since(start) < time.Second || tv.Sec != 0 {
+			return fmt.Errorf("select: %d, %v after %v, %v left", n, err, time.Since(start), tv)
+		}
 		return nil
 	})
 }

@@ -233,7 +233,7 @@ func (p *Process) inodeOf(fd uintptr) (*simfs.Inode, syscall.Errno) {
 	switch {
 	case f == nil || f.flags&oPath != 0:
 		return nil, syscall.EBADF
-	case f.kind != kindDisk:
+	case f.node == nil: // not of the disk
 		return nil, syscall.EINVAL
 	}
 	return f.node, 0

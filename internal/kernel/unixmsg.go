@@ -156,6 +156,7 @@ func (u *unixSock) put(o *unixSock, b []byte, size int, r *rider) {
 
 func (p *Process) sendStream(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
 	done := p.done
+	p.done = 0 // sendmmsg has more to send
 	if a.n != 0 {
 		if u.state == unixConnected {
 			return 0, syscall.EISCONN
@@ -461,6 +462,7 @@ func (p *Process) pullStream(c *Call, u *unixSock, s *sink, flags int, rc *recei
 	}
 	peek := flags&syscall.MSG_PEEK != 0
 	copied := p.done
+	p.done = 0
 	s.skip(copied)
 	for i := 0; s.open(); {
 		if i == len(u.queue) {
