@@ -177,6 +177,9 @@ func (p *Process) sysRead(c *Call) (uintptr, syscall.Errno) {
 		return 0, errno
 	}
 	if f.sock != nil {
+		if len(b) == 0 {
+			return 0, 0 // nothing is taken, unlike by recvfrom
+		}
 		return p.receive(c, f, b, 0, nil, nil)
 	}
 	if f.kind >= kindPipe {

@@ -501,12 +501,12 @@ func (p *Process) waitUnix(c *Call, u *unixSock, flags int, timeout int64) sysca
 func (u *unixSock) shutdown(rd, wr bool) {
 	u.rdShut = u.rdShut || rd
 	u.wrShut = u.wrShut || wr
+	u.changed(^uint32(0))
 	if o := u.peer; o != nil && u.stream() {
 		o.rdShut = o.rdShut || wr
 		o.wrShut = o.wrShut || rd
 		o.changed(^uint32(0))
 	}
-	u.changed(^uint32(0))
 	u.room()
 }
 
