@@ -61,8 +61,9 @@ func (p *Process) pathArg2(fd uintptr, ptr unsafe.Pointer) (at *simfs.Inode, pat
 
 // openAt serves the open family.
 func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mode uint32) (uintptr, syscall.Errno) {
-	if p.opening != nil {
-		return p.openFifo(c, p.opening, flags)
+	if f := p.opening; f != nil {
+		p.opening = nil
+		return p.openFifo(c, f, flags)
 	}
 	at, path, errno := p.pathArg(fd, ptr)
 	if errno != 0 {

@@ -117,7 +117,7 @@ func (p *Process) openFifo(c *Call, f *file, flags int) (uintptr, syscall.Errno)
 	}
 	wait := false
 	if pp != nil {
-		wait = pp.opened[other] == p.done // nobody came since, even for a moment
+		wait = pp.opened[other] == p.progress // nobody came since, even for a moment
 	} else {
 		if pp, _ = f.node.Attached.(*pipe); pp == nil {
 			pp = &pipe{limit: pipePages}
@@ -142,7 +142,6 @@ func (p *Process) openFifo(c *Call, f *file, flags int) (uintptr, syscall.Errno)
 	if f.blocking() {
 		f.off = -1
 	}
-	p.opening = nil
 	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
 }
 
@@ -295,7 +294,7 @@ func (p *Process) writePipe(c *Call, f *file, b []byte) (uintptr, syscall.Errno)
 	if len(b) == 0 {
 		return 0, 0
 	}
-	pp, done := f.pipe, p.done
+	pp, done := f.pipe, p.progress
 	if pp.readers > 0 {
 		if n := pp.fill(b[done:]); n > 0 {
 			done += n
@@ -346,7 +345,7 @@ func (p *Process) writeSpecial(c *Call, f *file, b []byte) (uintptr, syscall.Err
 // vectorSpecial is readv and writev, as readSpecial is read. What a vector
 // writes to a pipe, up to a page, is not divided.
 func (p *Process) vectorSpecial(c *Call, f *file, count int, write bool) (uintptr, syscall.Errno) {
-	total, done := 0, p.done
+	total, done := 0, p.progress
 	for i := range count {
 		b, errno := iovec(c.Ptr[1], i)
 		if errno != 0 {
@@ -365,7 +364,7 @@ func (p *Process) vectorSpecial(c *Call, f *file, count int, write bool) (uintpt
 			continue
 		}
 		skip := max(0, done-total)
-		p.done = 0
+		p.progress = 0
 		var n uintptr
 		switch {
 		case write:

@@ -121,6 +121,10 @@ type Process struct {
 	umask uint32
 	dead  bool
 
+	abstract map[abstractName]*unixSock // names bound outside of the file system
+	autobind uint32                     // such names made so far
+	opening  *file                      // a FIFO's end that the call being served opens
+
 	nofile rlimit
 	base   uintptr // number of high[0]
 	std    [3]slot
@@ -139,11 +143,8 @@ type Process struct {
 	resumed  bool  // the call waited before
 	expired  bool  // and its time was up
 	deadline int64 // that it waited for, or 0
-	done     int   // and what it had moved before it waited
-	opening  *file // and the FIFO's end that it opens
-
-	abstract map[abstractName]*unixSock // names bound outside of the file system
-	autobind uint32                     // such names made so far
+	progress int   // bytes that it had moved
+	waited   *file // that it waited for, or nil
 
 	*buffers
 }

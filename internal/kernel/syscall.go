@@ -41,7 +41,7 @@ func (p *Process) Syscall(c *Call) (r1, r2 uintptr, errno syscall.Errno, block *
 	}
 	r1, errno = p.serve(c)
 	if p.resumed {
-		p.resumed, p.expired, p.deadline, p.done, p.opening = false, false, 0, 0, nil
+		p.resumed, p.expired, p.deadline, p.progress, p.waited = false, false, 0, 0, nil
 	}
 	if errno != 0 {
 		if errno == errBlock {

@@ -59,7 +59,7 @@ func (p *Process) sendMsgUnix(c *Call, u *unixSock, m *syscall.Msghdr, flags int
 		}
 	}
 	var r rider
-	if m.Controllen > 0 && p.done == 0 {
+	if m.Controllen > 0 && p.progress == 0 {
 		if errno := p.rights(m, &r); errno != 0 {
 			return 0, errno
 		}
@@ -120,9 +120,9 @@ func (p *Process) sendRider(c *Call, u *unixSock, b []byte, flags int, a *unixAd
 		return 0, syscall.EOPNOTSUPP
 	}
 	if u.kind == syscall.SOCK_STREAM {
-		return p.sendStream(c, u, b, flags, a, r)
+		return p.sendUnixStream(c, u, b, flags, a, r)
 	}
-	return p.sendDgram(c, u, b, flags, a, r)
+	return p.sendUnixDgram(c, u, b, flags, a, r)
 }
 
 // error takes the pending error.
@@ -154,9 +154,9 @@ func (u *unixSock) put(o *unixSock, b []byte, size int, r *rider) {
 	o.changed(epollIn | syscall.EPOLLRDBAND)
 }
 
-func (p *Process) sendStream(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
-	done := p.done
-	p.done = 0 // sendmmsg has more to send
+func (p *Process) sendUnixStream(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
+	done := p.progress
+	p.progress = 0 // sendmmsg has more to send
 	if a.n != 0 {
 		if u.state == unixConnected {
 			return 0, syscall.EISCONN
@@ -204,7 +204,7 @@ func (p *Process) sendStream(c *Call, u *unixSock, b []byte, flags int, a *unixA
 	return uintptr(done), 0
 }
 
-func (p *Process) sendDgram(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
+func (p *Process) sendUnixDgram(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
 	o, named := u.peer, a.n != 0
 	if u.kind == syscall.SOCK_SEQPACKET {
 		if errno := u.error(); errno != 0 {
@@ -451,18 +451,18 @@ func (p *Process) pull(c *Call, u *unixSock, s *sink, flags int, rc *receipt) (i
 		return 0, syscall.EAGAIN
 	}
 	if u.kind == syscall.SOCK_STREAM {
-		return p.pullStream(c, u, s, flags, rc)
+		return p.pullUnixStream(c, u, s, flags, rc)
 	}
-	return p.pullDgram(c, u, s, flags, rc)
+	return p.pullUnixDgram(c, u, s, flags, rc)
 }
 
-func (p *Process) pullStream(c *Call, u *unixSock, s *sink, flags int, rc *receipt) (int, syscall.Errno) {
+func (p *Process) pullUnixStream(c *Call, u *unixSock, s *sink, flags int, rc *receipt) (int, syscall.Errno) {
 	if u.state != unixConnected || flags&syscall.MSG_OOB != 0 {
 		return 0, syscall.EINVAL
 	}
 	peek := flags&syscall.MSG_PEEK != 0
-	copied := p.done
-	p.done = 0
+	copied := p.progress
+	p.progress = 0
 	s.skip(copied)
 	for i := 0; s.open(); {
 		if i == len(u.queue) {
@@ -509,7 +509,7 @@ func (p *Process) pullStream(c *Call, u *unixSock, s *sink, flags int, rc *recei
 	return copied, 0
 }
 
-func (p *Process) pullDgram(c *Call, u *unixSock, s *sink, flags int, rc *receipt) (int, syscall.Errno) {
+func (p *Process) pullUnixDgram(c *Call, u *unixSock, s *sink, flags int, rc *receipt) (int, syscall.Errno) {
 	switch {
 	case u.kind == syscall.SOCK_SEQPACKET && u.state != unixConnected:
 		return 0, syscall.ENOTCONN
