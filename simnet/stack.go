@@ -15,10 +15,11 @@ type Stack struct {
 	on    bool // the machine has power
 	life  int  // counts Reset: sockets of an earlier life are closed
 
-	paths  []*path            // by the other host's index; shorter, or nil, where unused
-	udp    map[uint16]*UDP    // by local port, newest first, joined by UDP.next
-	groups map[membership]int // how many sockets joined; nil before the first
-	c      HostCounters
+	paths   []*path            // by the other host's index; shorter, or nil, where unused
+	udp     map[uint16]*UDP    // by local port, newest first, joined by UDP.next
+	groups  map[membership]int // how many sockets joined; nil before the first
+	sockets socketList         // TCP, all of them
+	c       HostCounters
 }
 
 // An Iface is one network interface of a host.
