@@ -38,6 +38,8 @@ type TCP struct {
 	fixedPort    bool // bound by the program: connecting sockets do not share the port
 	inGroup      bool // ReusePort was set when it was bound
 	has4, has6   bool // what it receives
+	listed       bool // in the stack's list
+	linked       bool // has a connection, as the program knows
 	connecting   bool // Connect was called, and has not told the outcome yet
 	hashed       bool // in the stack's table of connections
 	port         uint16
@@ -163,7 +165,7 @@ func (t *TCP) any() netip.Addr {
 // connected tells whether there is a connection that a peer knows of.
 func (t *TCP) connected() bool {
 	switch t.state {
-	case established, finWait1, finWait2, closeWait, lastAck, closing, synRcvd, timeWait:
+	case established, finWait1, finWait2, closeWait, lastAck, closing, synRcvd:
 		return true
 	}
 	return false
@@ -214,6 +216,8 @@ func (t *TCP) Writable() bool {
 	switch t.state {
 	case listening:
 		return t.dead()
+	case closed, timeWait:
+		return true
 	case synSent, synRcvd:
 		return t.err != 0 || t.shutW || t.dead()
 	}
@@ -221,7 +225,9 @@ func (t *TCP) Writable() bool {
 }
 
 // HangUp is EPOLLHUP: both directions have ended, or there was no connection.
-func (t *TCP) HangUp() bool { return t.state == closed || (t.shutR || t.finned) && t.shutW }
+func (t *TCP) HangUp() bool {
+	return t.state == closed || t.state == timeWait || (t.shutR || t.finned) && t.shutW
+}
 
 // PeerClosed is EPOLLRDHUP: the peer will send nothing more, or the socket was
 // shut for reading.
@@ -233,4 +239,4 @@ func (t *TCP) Failed() bool { return t.err != 0 }
 // now is the virtual time.
 func (s *Stack) now() int64 { return s.n.w.Now() }
 
-var _ sched.Handler = (*TCP)(nil)
+var _ sched.Handler = (*tcpTimer)(nil)
