@@ -19,6 +19,7 @@ type WaitPoint struct {
 	number  int
 	trap    uintptr
 	due     int64 // when the wait ends without success, or 0
+	done    int   // bytes that the call has moved
 	expired bool
 	reason  string // "recvfrom udp 10.0.0.1:53"
 }
@@ -53,10 +54,15 @@ const errBlock = syscall.Errno(1 << 12)
 // waitFor makes the call wait: for the file's next change, unless it is nil,
 // until due, unless that is 0.
 //
-// What the call waited for is kept from one attempt to the next by rewriting
+// What the call has done so far, and what it waited for, is kept from one attempt to the next by rewriting
 // the call, as Linux restarts calls: above its 16 low bits, Trap holds the
 // number of the WaitPoint. [Process.resume] takes that away again.
 func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
+	return p.waitAt(c, f, due, 0)
+}
+
+// waitAt is waitFor for a call that has moved bytes already.
+func (p *Process) waitAt(c *Call, f *file, due int64, done int) syscall.Errno {
 	var wp *WaitPoint
 	if n := len(p.idle); n > 0 {
 		wp, p.idle = p.idle[n-1], p.idle[:n-1]
@@ -65,7 +71,7 @@ func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
 		p.points = append(p.points, wp)
 	}
 	wp.waiter, wp.expired = sched.Waiter{}, false
-	wp.f, wp.due, wp.trap, wp.reason = f, due, c.Trap, Name(c.Trap)
+	wp.f, wp.due, wp.done, wp.trap, wp.reason = f, due, done, c.Trap, Name(c.Trap)
 	if f != nil {
 		wp.reason += " " + f.name()
 		f.waiters = append(f.waiters, wp)
@@ -86,7 +92,8 @@ func (p *Process) resume(c *Call) bool {
 		return false
 	}
 	wp := p.points[i]
-	p.resumed, p.expired, p.deadline = true, wp.expired, wp.due
+	p.resumed, p.expired, p.deadline, p.progress = true, wp.expired, wp.due, wp.done
+	p.waited = wp.f
 	wp.leave()
 	return true
 }
