@@ -44,11 +44,12 @@ func (t *TCP) Listen(backlog int) syscall.Errno {
 			return errno
 		}
 	}
-	t.state = listening
-	if t.conflicts(t.bucket, false) {
-		t.state = closed
-		return syscall.EADDRINUSE
+	for _, o := range t.bucket.listens { // both may be bound, with SO_REUSEADDR
+		if t.overlaps(o) && !(t.ReusePort && o.ReusePort) {
+			return syscall.EADDRINUSE
+		}
 	}
+	t.state = listening
 	t.listener = &listener{backlog: backlog}
 	t.err, t.shutR, t.shutW = 0, false, false
 	t.bucket.listens = append(t.bucket.listens, t)

@@ -270,17 +270,18 @@ func (t *TCP) done(errno syscall.Errno) {
 	t.notify()
 }
 
-// destroy forgets a socket.
+// destroy forgets a connection, and its socket unless the program still has
+// that, and may read what came.
 func (t *TCP) destroy() {
 	if t.state != timeWait || t.closed {
 		t.s.sockets.remove(t)
+		t.purge()
 	}
 	t.state = closed
 	t.quiet()
 	t.unwait()
 	t.unhash()
 	t.leave()
-	t.purge()
 	t.ring.reset()
 	t.blen = 0
 }

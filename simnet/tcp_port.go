@@ -128,7 +128,7 @@ func (t *TCP) conflicts(b *bucket, ephemeral bool) bool {
 		if o.until != 0 && o.until <= now {
 			o.destroy()
 		} else if o != t && t.overlaps(o) {
-			shares := t.ReuseAddr && o.ReuseAddr && t.state != listening && o.state != listening && !ephemeral
+			shares := t.ReuseAddr && o.ReuseAddr && o.state != listening && !ephemeral
 			if !shares && !(t.ReusePort && o.ReusePort) {
 				return true
 			}

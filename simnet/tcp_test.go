@@ -56,11 +56,11 @@ func (l *lan) listen(host, addr string, backlog int) *TCP {
 // dial begins a connection.
 func (l *lan) dial(host, to string) *TCP {
 	l.Helper()
-	t := l.Lookup(host).NewTCP(tcp6)
-	a := ap(to)
+	a, family := ap(to), tcp6
 	if a.Addr().Is4() {
-		t = l.Lookup(host).NewTCP(tcp4)
+		family = tcp4
 	}
+	t := l.Lookup(host).NewTCP(family)
 	l.is("connect", t.Connect(a), syscall.EINPROGRESS)
 	return t
 }
