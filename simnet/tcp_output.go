@@ -123,6 +123,9 @@ func (t *TCP) segmentSize() int {
 
 // push sends what may be sent.
 func (t *TCP) push() {
+	if t.nxt == t.base+int64(t.blen) && !t.finQueued && t.probeAt == 0 {
+		return // all was sent
+	}
 	switch t.state {
 	case established, closeWait, finWait1, closing, lastAck:
 	default:
@@ -131,7 +134,7 @@ func (t *TCP) push() {
 	t.refreshRoute()
 	mss := t.segmentSize()
 	limit := mss
-	if p := t.route.path; p != nil && p.instant && mss < offload {
+	if p := t.route.path; p != nil && p.instant && t.blen > mss && mss < offload {
 		limit = offload / mss * mss // nobody looks into the segments of a perfect link
 	}
 	for {
@@ -150,7 +153,7 @@ func (t *TCP) push() {
 		if n < 0 {
 			n = 0
 		}
-		if n > mss && n < avail {
+		if n > mss && n < avail && n < limit {
 			n -= n % mss
 		}
 		last := t.finQueued && n == avail && wnd > flight+n
@@ -193,7 +196,7 @@ func (t *TCP) push() {
 		if t.probeAt == 0 {
 			t.armProbe()
 		}
-	} else if t.probeAt != 0 {
+	} else {
 		t.probeAt, t.probes, t.probeBackoff = 0, 0, 0
 	}
 }
