@@ -225,10 +225,11 @@ func (t *TCP) retransmit() {
 // segment makes a segment with room for size bytes.
 func (t *TCP) segment(f flags, seq int64, size int) *Datagram {
 	p := t.s.n.get(size)
-	p.seg = segment{
-		flags: f, seq: seq, ack: t.rcvNxt, wnd: t.window(), ooo: t.oooFirst != nil,
-		ts: t.s.now(), echo: t.tsRecent, from: t, to: t.peer,
-	}
+	g := &p.seg
+	g.flags, g.ooo = f, t.oooFirst != nil
+	g.seq, g.ack, g.wnd = seq, t.rcvNxt, t.window()
+	g.ts, g.echo = t.s.now(), t.tsRecent
+	g.from, g.to = t, t.peer
 	p.src, p.dst = t.local, t.remote
 	ttl, tos := t.ttl, t.tos
 	if !p.dst.Addr().Is4() {

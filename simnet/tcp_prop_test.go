@@ -3,6 +3,7 @@ package simnet
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,20 @@ type side struct {
 	shut, done bool // said its last; heard the peer's
 	err        syscall.Errno
 	notes      int
+	ready      string // when last looked at …
+	noted      int    // … after so many calls of Notify
+}
+
+// look checks that Notify was called if the socket has become ready.
+func (s *side) look(l *lan) {
+	now := fmt.Sprint(s.t.Readable(), s.t.Writable(), s.t.HangUp(), s.t.PeerClosed(), s.t.Failed())
+	was := strings.Fields(s.ready)
+	for i, f := range strings.Fields(now) {
+		if s.ready != "" && f == "true" && was[i] == "false" && s.noted == s.notes {
+			l.Fatalf("%v became %v and nobody was told", s.ready, now)
+		}
+	}
+	s.ready, s.noted = now, s.notes
 }
 
 // step sends and receives a little. It tells whether anything happened.
@@ -28,6 +43,8 @@ func (s *side) step(l *lan, r *rand.Rand) {
 	if s.err != 0 {
 		return
 	}
+	s.look(l)
+	defer s.look(l)
 	buf := make([]byte, 1+r.IntN(20000))
 	if s.sent < s.total && r.IntN(3) > 0 {
 		b := buf[:min(len(buf), s.total-s.sent)]
