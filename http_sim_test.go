@@ -46,6 +46,7 @@ func pages() http.Handler {
 			fmt.Println("the client went:", r.Context().Err())
 		}
 	})
+	mux.Handle("GET /files/", http.StripPrefix("/files/", http.FileServer(http.Dir("/srv"))))
 	mux.HandleFunc("GET /large", func(w http.ResponseWriter, r *http.Request) { io.Copy(w, &pattern{end: 1 << 20}) })
 	return mux
 }
@@ -97,6 +98,10 @@ func TestHTTP(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
 		w.Net().SetDefault(wan)
 		server := w.Host("server", serveHTTP(":80", nil))
+		large, _ := io.ReadAll(&pattern{end: 1 << 20})
+		if err := errors.Join(server.Disk().MkdirAll("/srv"), server.Disk().WriteFile("/srv/large", large)); err != nil {
+			w.Fatalf("%v", err)
+		}
 		ctx := context.Background()
 		tr := &http.Transport{} // http.DefaultTransport is one for all hosts
 		c := &http.Client{Transport: tr}
@@ -124,13 +129,15 @@ func TestHTTP(t *testing.T) {
 				return fmt.Errorf("POST: %q, %v, want %q", b, err, answer)
 			}
 
-			if resp, err = c.Get("http://server/large"); err != nil {
-				return err
-			}
-			n, err := io.Copy(&pattern{}, resp.Body)
-			resp.Body.Close()
-			if n != 1<<20 || err != nil {
-				return fmt.Errorf("GET of a megabyte: %d bytes, %v", n, err)
+			for _, url := range []string{"http://server/large", "http://server/files/large"} {
+				if resp, err = c.Get(url); err != nil {
+					return err
+				}
+				n, err := io.Copy(&pattern{}, resp.Body)
+				resp.Body.Close()
+				if n != 1<<20 || err != nil {
+					return fmt.Errorf("GET %s: %d bytes, %v", url, n, err)
+				}
 			}
 
 			start := time.Now()

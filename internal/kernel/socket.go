@@ -228,7 +228,8 @@ func (p *Process) sysConnect(c *Call) (uintptr, syscall.Errno) {
 
 // suits tells whether a connect address is one that the socket can take.
 func (s *socket) suits(a *sockaddr) syscall.Errno {
-	if s.family == syscall.AF_INET6 && a.family != syscall.AF_INET {
+	// Of IPv6, a UDP socket takes IPv4 addresses too.
+	if s.family == syscall.AF_INET6 && (a.family != syscall.AF_INET || s.tcp != nil) {
 		switch {
 		case a.length < minSockaddr6:
 			return syscall.EINVAL
@@ -238,7 +239,7 @@ func (s *socket) suits(a *sockaddr) syscall.Errno {
 		return 0
 	}
 	switch {
-	case s.family == syscall.AF_INET6 && s.v6only():
+	case s.family == syscall.AF_INET6 && s.udp.V6Only():
 		return syscall.EAFNOSUPPORT
 	case a.length < syscall.SizeofSockaddrInet4:
 		return syscall.EINVAL
@@ -269,6 +270,7 @@ func (p *Process) sysSockname(c *Call, peer bool) (uintptr, syscall.Errno) {
 			if addr = remote; !addr.IsValid() {
 				return 0, syscall.ENOTCONN
 			}
+			f.renamed() // a connect has come to its end, perhaps
 		}
 		n = raw.encode(s.family, addr, p.scopeOf(addr.Addr()))
 	}

@@ -155,6 +155,136 @@ func TestStreamsAsOnTheMachine(t *testing.T) {
 	})
 }
 
+func TestDualStackStreamsAsOnTheMachine(t *testing.T) {
+	onBoth(t, func(a *arm) {
+		l := a.tcp(syscall.AF_INET6)
+		a.set("V6ONLY", l, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 0)
+		a.do("bind", syscall.SYS_BIND, l, ptr(in6([16]byte{}, 0)), 28)
+		a.do("listen", syscall.SYS_LISTEN, l, 0)
+		lp := a.name("getsockname", syscall.SYS_GETSOCKNAME, l)
+		accept := func(xp int) {
+			raw := new(syscall.RawSockaddrInet6)
+			size := int32(unsafe.Sizeof(*raw))
+			y := a.open("accept", syscall.SYS_ACCEPT4, l, ptr(raw), ptr(&size), syscall.SOCK_NONBLOCK)
+			a.logf("from family %d, %v, %d bytes", raw.Family, raw.Addr, size)
+			a.name("getsockname", syscall.SYS_GETSOCKNAME, y, lp, xp)
+			a.name("getpeername", syscall.SYS_GETPEERNAME, y, lp, xp)
+			a.option("DOMAIN", y, syscall.SOL_SOCKET, soDomain)
+		}
+		x := a.tcp(syscall.AF_INET)
+		a.do("connect inet", syscall.SYS_CONNECT, x, ptr(in4(loop4, lp)), 16)
+		a.settle()
+		accept(a.name("getsockname", syscall.SYS_GETSOCKNAME, x, lp))
+		x = a.tcp(syscall.AF_INET6)
+		a.do("connect inet6", syscall.SYS_CONNECT, x, ptr(in6(loop6, lp)), 28)
+		a.settle()
+		accept(a.name("getsockname", syscall.SYS_GETSOCKNAME, x, lp))
+		x = a.tcp(syscall.AF_INET6)
+		a.do("connect mapped", syscall.SYS_CONNECT, x, ptr(in6(mapped, lp)), 28)
+		a.settle()
+		accept(a.name("getsockname", syscall.SYS_GETSOCKNAME, x, lp))
+		x = a.tcp(syscall.AF_INET6)
+		a.set("V6ONLY", x, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 1)
+		a.do("connect mapped, v6 only", syscall.SYS_CONNECT, x, ptr(in6(mapped, lp)), 28)
+		a.do("connect inet", syscall.SYS_CONNECT, a.tcp(syscall.AF_INET6), ptr(in4(loop4, lp)), 16)
+		a.do("connect inet, long", syscall.SYS_CONNECT, x, ptr(in4(loop4, lp)), 28)
+
+		// Ports: IPv4 alone beside IPv6 alone, and after a listener with
+		// connections has gone.
+		a.set("REUSEADDR", l, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+		y := a.tcp(syscall.AF_INET)
+		a.do("bind taken", syscall.SYS_BIND, y, ptr(in4(loop4, lp)), 16)
+		a.do("close listener", syscall.SYS_CLOSE, l)
+		a.settle()
+		a.set("REUSEADDR", y, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+		a.do("bind beside connections that do not share", syscall.SYS_BIND, y, ptr(in4(loop4, lp)), 16)
+		u := a.tcp(syscall.AF_INET6)
+		a.set("V6ONLY", u, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 1)
+		a.do("bind", syscall.SYS_BIND, u, ptr(in6(loop6, 0)), 28)
+		a.do("listen", syscall.SYS_LISTEN, u, 1)
+		up := a.name("getsockname", syscall.SYS_GETSOCKNAME, u)
+		v := a.tcp(syscall.AF_INET)
+		a.do("bind to the same port", syscall.SYS_BIND, v, ptr(in4(loop4, up)), 16)
+		a.do("listen", syscall.SYS_LISTEN, v, 1)
+		for range 2 {
+			z := a.tcp(syscall.AF_INET)
+			a.set("REUSEADDR", z, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+			a.do("bind beside a listener", syscall.SYS_BIND, z, ptr(in4(loop4, up)), 16)
+			a.set("REUSEADDR", v, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+		}
+	})
+	// A server that restarts while connections are there.
+	onBoth(t, func(a *arm) {
+		listen := func(port int) (fd int) {
+			fd = a.tcp(syscall.AF_INET)
+			a.set("REUSEADDR", fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+			a.do("bind", syscall.SYS_BIND, fd, ptr(in4(loop4, port)), 16)
+			a.do("listen", syscall.SYS_LISTEN, fd, 5)
+			return fd
+		}
+		l := listen(0)
+		port := a.name("getsockname", syscall.SYS_GETSOCKNAME, l)
+		for _, first := range []bool{true, false} {
+			x := a.tcp(syscall.AF_INET)
+			a.do("connect", syscall.SYS_CONNECT, x, ptr(in4(loop4, port)), 16)
+			a.settle()
+			y := a.open("accept", syscall.SYS_ACCEPT, l, 0, 0)
+			if first {
+				a.do("close y", syscall.SYS_CLOSE, y) // the server closes first: it waits
+				a.settle()
+				a.do("close x", syscall.SYS_CLOSE, x)
+			}
+			a.do("close listener", syscall.SYS_CLOSE, l)
+			a.settle()
+			l = listen(port)
+		}
+		listen(port)
+		a.do("shutdown of a listener", syscall.SYS_SHUTDOWN, l, syscall.SHUT_RDWR)
+		a.do("accept", syscall.SYS_ACCEPT, l, 0, 0)
+		listen(port)
+	})
+}
+
+// Buffers fill up, and drain.
+func TestFullBuffersAsOnTheMachine(t *testing.T) {
+	onBoth(t, func(a *arm) {
+		x, y := a.pair()
+		a.set("SNDBUF", x, syscall.SOL_SOCKET, syscall.SO_SNDBUF, 20000)
+		b := make([]byte, 100_000)
+		sent := 0
+		var errno syscall.Errno
+		for errno == 0 && sent < 100<<20 {
+			var n uintptr
+			n, errno = a.sys(syscall.SYS_WRITE, x, bytesPtr(b), len(b))
+			if errno == 0 {
+				sent += int(n)
+			}
+			a.settle()
+		}
+		a.logf("at last: %s", errname(errno))
+		got := 0
+		for {
+			n, errno := a.sys(syscall.SYS_READ, y, bytesPtr(b), len(b))
+			a.settle()
+			if errno != 0 {
+				a.logf("all was read: %v, %s", got == sent, errname(errno))
+				break
+			}
+			got += int(n)
+		}
+		a.do("write again", syscall.SYS_WRITE, x, bytesPtr(b), 7)
+		a.do("shutdown", syscall.SYS_SHUTDOWN, y, syscall.SHUT_RD)
+		a.settle()
+		a.recv("recv after shutdown", y, 9, 0)
+		a.recv("recv after shutdown", y, 9, 0)
+		a.write(x, "still taken")
+		a.recv("recv after shutdown", y, 20, 0)
+		a.do("close", syscall.SYS_CLOSE, y)
+		a.settle()
+		a.recv("recv", x, 9, 0)
+	})
+}
+
 func TestResetsAsOnTheMachine(t *testing.T) {
 	onBoth(t, func(a *arm) {
 		x, y := a.pair()

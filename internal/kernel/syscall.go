@@ -195,6 +195,12 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return 0, syscall.ENOSYS
 	case syscall.SYS_SENDFILE, syscall.SYS_SPLICE, syscall.SYS_TEE:
 		return 0, syscall.EINVAL
+	case syscall.SYS_PIPE2:
+		// Package internal/poll wants one for splice, and copies without.
+		if c.Arg[1]&syscall.O_NONBLOCK != 0 {
+			return 0, syscall.ENOSYS
+		}
+		return p.refuse(c, syscall.ENOSYS, "a pipe")
 	case syscall.SYS_FALLOCATE:
 		return 0, syscall.EOPNOTSUPP
 	case syscall.SYS_GETXATTR, syscall.SYS_SETXATTR, syscall.SYS_LISTXATTR, syscall.SYS_REMOVEXATTR,
