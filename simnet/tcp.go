@@ -221,7 +221,7 @@ func (t *TCP) Writable() bool {
 	case synSent, synRcvd:
 		return t.err != 0 || t.shutW || t.dead()
 	}
-	if t.err != 0 || t.shutW || t.dead() || 2*(t.sndCap()-t.blen) >= t.blen {
+	if t.err != 0 || t.shutW || t.dead() || 2*(t.sndbuf-t.blen) >= t.blen {
 		return true
 	}
 	t.starved = true // who asks will be told

@@ -409,6 +409,17 @@ func TestTCPArmsReset(t *testing.T) {
 		a.check("send", x.send("x"), syscall.EPIPE)
 		a.gets("recv", x, "", 0)
 	})
+	twoTCPArms(t, func(a *tcpArm) { // the end, and then a reset
+		x, y, _ := a.pair()
+		a.check("shutdown", x.shutdown(false, true), 0)
+		a.polls("shut", y, "in out rdhup")
+		x.linger0()
+		x.close()
+		a.polls("reset", y, "in out err hup rdhup")
+		a.gets("recv", y, "", 0)
+		a.check("SO_ERROR", y.soError(), syscall.EPIPE)
+		a.check("send", y.send("x"), syscall.EPIPE)
+	})
 	twoTCPArms(t, func(a *tcpArm) { // never accepted
 		l := a.listens(inet, "127.0.0.1:0")
 		x := a.open(inet)

@@ -18,6 +18,7 @@ func (t *TCP) synchronize(g *segment) {
 	}
 	t.mss = max(leastMSS, min(mss, g.mss))
 	t.cwnd = 10 * t.mss
+	t.autotune()
 }
 
 // establish is the end of the handshake.
@@ -286,6 +287,7 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 	case !t.recovering:
 		t.dupacks = 0
 		t.grow(n, flight)
+		t.autotune()
 	case g.ack >= t.recover:
 		t.recovering, t.dupacks = false, 0
 		t.cwnd = t.ssthresh

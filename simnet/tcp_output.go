@@ -42,16 +42,11 @@ type send struct {
 	keepProbes     int // keep-alive probes, unanswered
 }
 
-// sndCap is how many bytes the send buffer holds. It grows with the
-// congestion window.
-func (t *TCP) sndCap() int {
-	if t.sndLock {
-		return t.sndbuf
+// autotune lets the send buffer follow the congestion window.
+func (t *TCP) autotune() {
+	if !t.sndLock {
+		t.sndbuf = max(t.sndbuf, min(2*t.cwnd, tcpWmemMax))
 	}
-	if grown := min(2*t.cwnd, tcpWmemMax); grown > t.sndbuf {
-		t.sndbuf = grown
-	}
-	return t.sndbuf
 }
 
 // Send is sendmsg(2). It takes as much of payload as there is room for, and
@@ -79,7 +74,7 @@ func (t *TCP) Send(payload []byte, more bool) (int, syscall.Errno) {
 	done := 0
 	for {
 		// What is confirmed while segments leave makes room for more.
-		room := min(t.sndCap()-t.blen, len(payload)-done)
+		room := min(t.sndbuf-t.blen, len(payload)-done)
 		if room <= 0 {
 			break
 		}
