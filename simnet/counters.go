@@ -46,6 +46,12 @@ type HostCounters struct {
 	RcvbufErrors uint64 // arrived, and the socket's receive buffer was full
 	NoNeighbour  uint64 // sent to an address of the segment that no host has
 	OutICMP      uint64 // port unreachable messages sent
+
+	ActiveOpens  uint64 // TCP connections that Connect began
+	PassiveOpens uint64 // and that a listening socket answered
+	RetransSegs  uint64 // segments sent again
+	OutRsts      uint64 // RST sent
+	ListenDrops  uint64 // SYN and ACK dropped since too many connections wait to be accepted
 }
 
 func (p *path) counters() Counters {

@@ -81,12 +81,7 @@ func (s *Stack) choose(first, best *UDP, src, dst netip.AddrPort) *UDP {
 			count++
 		}
 	}
-	h := s.n.w.Seed() ^ uint64(src.Port())<<16 ^ uint64(dst.Port())
-	for _, a := range [...]netip.Addr{src.Addr(), dst.Addr()} {
-		b := a.As16()
-		h = scramble(h ^ binary.BigEndian.Uint64(b[:8]))
-		h = scramble(h ^ binary.BigEndian.Uint64(b[8:]))
-	}
+	h := s.n.flow(src, dst)
 	for u, k := first, h%count; ; u = u.next {
 		if same(u) {
 			if k == 0 {
@@ -95,6 +90,17 @@ func (s *Stack) choose(first, best *UDP, src, dst netip.AddrPort) *UDP {
 			k--
 		}
 	}
+}
+
+// flow is a hash of two addresses.
+func (n *Network) flow(src, dst netip.AddrPort) uint64 {
+	h := n.w.Seed() ^ uint64(src.Port())<<16 ^ uint64(dst.Port())
+	for _, a := range [...]netip.Addr{src.Addr(), dst.Addr()} {
+		b := a.As16()
+		h = scramble(h ^ binary.BigEndian.Uint64(b[:8]))
+		h = scramble(h ^ binary.BigEndian.Uint64(b[8:]))
+	}
+	return h
 }
 
 // scramble is the finalizer of splitmix64: each bit of x moves all others.

@@ -70,6 +70,64 @@
 //   - An IPv4 group or broadcast needs no route: eth0 has it.
 //   - IP_RECVERR, source-specific groups and IPv6 zones are not modelled.
 //
+// # Streams
+//
+// A [TCP] is a connection whose segments take the same links: what a link does
+// to them shows as delay, never as bytes that are missing, repeated or out of
+// order. A connection that nothing gets through any more ends with an error, in
+// bounded time. Times and counts are Linux's defaults.
+//
+//	what happens                     this end sees                 the other end sees
+//	----                             ----                          ----
+//	Loss, Corrupt, full queue        delay: 3 later segments or    delay
+//	                                 200 ms and up, doubling
+//	Duplicate, Reorder               nothing                       nothing
+//	DeliverCorrupt                   nothing                       one bit flipped
+//	Partition, Cut, Hold, mended     delay                         delay
+//	  for good, connecting           ETIMEDOUT after 127 s         nothing
+//	  for good, bytes unconfirmed    ETIMEDOUT after 15 to 17      ETIMEDOUT if it sends,
+//	                                 minutes, or UserTimeout       or by keep-alive
+//	  for good, idle                 nothing, for ever; or         the same
+//	                                 ETIMEDOUT by keep-alive
+//	Down of this end                 ENETUNREACH from Connect;     as Cut
+//	                                 as Cut once connected
+//	Down, PowerOff of the other end  as Cut                        -
+//	PowerOn after PowerOff           ECONNRESET at the next        -
+//	                                 segment that gets through
+//	nobody listens                   ECONNREFUSED                  -
+//	accept queue full                SYN again after 1, 3, 7 … s   nothing (counted)
+//	address that no host has         EHOSTUNREACH after 3 s        -
+//	address beyond the segment       ENETUNREACH                   -
+//	Close, all read                  -                             the end of the stream,
+//	                                                               ECONNRESET or EPIPE if it sends
+//	Close, bytes unread; linger 0    -                             what came before, then ECONNRESET
+//	Reset (the process died)         EBADF                         as Close
+//	Close of a listening socket      -                             ECONNRESET if not accepted yet
+//	no reader                        EAGAIN when both buffers      -
+//	                                 are full; the window is
+//	                                 probed for ever
+//
+// Where the model is simpler than Linux:
+//
+//   - Sequence numbers have 64 bits and do not wrap. Timestamps are always on,
+//     and take no room: a full segment has 1460 bytes, 1440 over IPv6.
+//   - Over a perfect link, segments of up to 64240 bytes travel as one packet,
+//     as with segmentation offload.
+//   - Congestion control is Reno with NewReno recovery (RFC 5681, RFC 6582): ten
+//     segments to begin with, slow start, then a segment a round trip. There is
+//     no SACK, no CUBIC, no pacing, no ECN, and no restart after idle times.
+//   - The first 16 ACKs leave at once; later ones wait for a second segment, for
+//     data to go with, or for 40 ms.
+//   - The receive buffer counts payload, half of SO_RCVBUF. It doubles, up to
+//     6 MB, each time that much was read; the send buffer follows the congestion
+//     window, up to 4 MB. Setting a size ends that.
+//   - Half-open connections have no limit, as with SYN cookies.
+//   - TIME_WAIT lasts 60 s and costs no event. A SYN with a later timestamp ends
+//     it. Ephemeral ports skip it.
+//   - TCP_MAXSEG, and a link's MTU, take effect at once; there is no discovery.
+//   - Urgent data, fast open, TCP_DEFER_ACCEPT, MD5 and multipath are not
+//     modelled. MSG_MORE holds back a segment until more comes or 200 ms pass.
+//
 // # Accounting
 //
 // [Network.Counters] tells what became of the packets between two hosts, and

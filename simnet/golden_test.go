@@ -56,18 +56,78 @@ func TestScenario(t *testing.T) {
 	l.socks["a"].Send([]byte("all"), netip.MustParseAddrPort("255.255.255.255:7"), nil)
 	wait(5 * time.Millisecond)
 
+	l.golden("testdata/scenario.txt")
+}
+
+// golden compares the trace with a file.
+func (l *lan) golden(file string) {
+	l.Helper()
 	got := strings.TrimSpace(strings.Join(l.log, "\n")) + "\n"
-	const file = "testdata/scenario.txt"
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
+			l.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatal(err)
+		l.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the trace changed (see -update):\n%s", got)
+		l.Errorf("the trace changed (see -update):\n%s", got)
 	}
+}
+
+// TestTCPScenario tells the story of connections.
+func TestTCPScenario(t *testing.T) {
+	l := newLAN(t, 42, "a", "b").traced()
+	say := func(s string) { l.log = append(l.log, "", "# "+s) }
+	l.SetDefault(Link{Latency: Constant(5 * time.Millisecond)})
+
+	say("A connection.")
+	ls := l.listen("b", "0.0.0.0:80", 10)
+	x := l.dial("a", "10.0.0.2:80")
+	l.wait(20 * time.Millisecond)
+	y := l.accept(ls)
+
+	say("A request and its answer, which confirms it.")
+	l.sends(x, "request")
+	l.wait(6 * time.Millisecond)
+	l.gets(y, "request", again)
+	l.sends(y, "an answer")
+	l.wait(time.Second)
+	l.gets(x, "an answer", again)
+
+	say("Two and a half segments, the first of which is lost: one later segment confirms nothing new, and 200 ms pass.")
+	l.Cut("a", "b")
+	l.sends(x, strings.Repeat("x", 1460))
+	l.wait(5 * time.Millisecond)
+	l.Mend("a", "b")
+	l.sends(x, strings.Repeat("x", 2190))
+	l.wait(time.Second)
+	l.gets(y, strings.Repeat("x", 3650), again)
+
+	say("a says that it is done, b has the last word.")
+	l.ok("shutdown", x.Shutdown(false, true))
+	l.wait(time.Second)
+	l.gets(y, "", 0)
+	l.sends(y, "bye")
+	y.Close()
+	l.wait(time.Second)
+	l.gets(x, "bye", 0)
+
+	say("The process on b dies, and has not read all.")
+	x = l.dial("a", "10.0.0.2:80")
+	l.wait(20 * time.Millisecond)
+	l.accept(ls)
+	l.sends(x, "unread")
+	l.wait(time.Second)
+	l.Lookup("b").Reset()
+	l.wait(time.Second)
+	l.gets(x, "", syscall.ECONNRESET)
+
+	say("Nobody listens there any more.")
+	x = l.dial("a", "10.0.0.2:80")
+	l.wait(time.Second)
+	l.is("SO_ERROR", x.PendingError(), syscall.ECONNREFUSED)
+	l.golden("testdata/tcp.txt")
 }

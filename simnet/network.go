@@ -40,16 +40,19 @@ type Network struct {
 	RmemMax int // net.core.rmem_max: the cap on SO_RCVBUF
 	WmemMax int // net.core.wmem_max: the cap on SO_SNDBUF
 
-	w      *sched.World
-	net    *sched.Stream // latency, loss and so on; ephemeral ports
-	stacks []*Stack      // in order of declaration
-	byName map[string]*Stack
-	def    Link      // of paths that have none of their own
-	paths  []*path   // those that were used or named, in that order
-	pool   *Datagram // free packets
-	big    *Datagram // free packets with a buffer above smallBuffer
-	nbig   int
-	gen    uint64 // changes when a route that a socket remembers may be wrong
+	w                *sched.World
+	net              *sched.Stream // latency, loss and so on; ephemeral ports
+	stacks           []*Stack      // in order of declaration
+	byName           map[string]*Stack
+	def              Link      // of paths that have none of their own
+	paths            []*path   // those that were used or named, in that order
+	pool             *Datagram // free packets
+	big              *Datagram // free packets with a buffer above smallBuffer
+	nbig             int
+	depth            int       // of tcpEnter
+	inbox, inboxLast *Datagram // segments that arrived meanwhile
+	flows            uint64    // TCP connections begun
+	gen              uint64    // changes when a route that a socket remembers may be wrong
 
 	etcHosts   []byte // what EtcHosts returns …
 	etcHostsOf int    // … for so many hosts
@@ -99,6 +102,8 @@ func (n *Network) AddHost(name string) *Stack {
 		up:    true,
 		on:    true,
 		udp:   map[uint16]*UDP{},
+		tcp:   map[uint16]*bucket{},
+		conns: map[connection]*TCP{},
 	}
 	n.stacks = append(n.stacks, s)
 	n.byName[name] = s
@@ -180,6 +185,9 @@ func (n *Network) trace(what Verb, from, to *Stack, p *Datagram) {
 	e := PacketEvent{
 		Time: n.w.Now(), Verb: what, Proto: p.proto.String(),
 		Src: p.src, Dst: p.dst, Size: len(p.Payload),
+	}
+	if p.proto == protoTCP {
+		e.Flags = p.seg.flags.String()
 	}
 	if from != nil {
 		e.From = from.name

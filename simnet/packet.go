@@ -24,6 +24,8 @@ type Datagram struct {
 	src, dst netip.AddrPort // on the wire: never v4 mapped into v6
 	n        *Network
 	path     *path       // the way it takes; nil within a host
+	seg      segment     // of TCP
+	at       *Stack      // the host that a segment arrived at
 	order    uint64      // its number among those sent on the path
 	truesize int         // what it counts for in the receive buffer
 	buf      []byte      // Payload's memory, kept in the pool
@@ -38,11 +40,15 @@ type proto uint8
 const (
 	protoUDP  proto = iota
 	protoICMP       // port unreachable; src and dst are those of the packet it answers
+	protoTCP
 )
 
 func (p proto) String() string {
-	if p == protoICMP {
+	switch p {
+	case protoICMP:
 		return "icmp"
+	case protoTCP:
+		return "tcp"
 	}
 	return "udp"
 }
@@ -98,6 +104,9 @@ func (n *Network) put(p *Datagram) {
 	p.free = true
 	p.path = nil
 	p.Payload = nil
+	if p.proto == protoTCP {
+		p.seg.from, p.seg.to = nil, nil
+	}
 	if cap(p.buf) > smallBuffer {
 		if n.nbig < maxBig {
 			n.nbig++
@@ -117,6 +126,7 @@ func (n *Network) clone(p *Datagram) *Datagram {
 	copy(q.Payload, p.Payload)
 	q.src, q.dst = p.src, p.dst
 	q.proto, q.cast = p.proto, p.cast
+	q.seg = p.seg
 	q.Interface, q.TTL, q.TOS = p.Interface, p.TTL, p.TOS
 	return q
 }
@@ -147,6 +157,12 @@ func ipHeader(a netip.Addr) int {
 // bytes in all.
 func (p *Datagram) fragments(mtu int) (count, bytes int) {
 	header := ipHeader(p.dst.Addr())
+	if p.proto == protoTCP {
+		header += tcpHeader // segments, each with a header
+		each := max(mtu-header, 1)
+		count = max(1, (len(p.Payload)+each-1)/each)
+		return count, len(p.Payload) + count*header
+	}
 	data := len(p.Payload) + udpHeader
 	if p.proto == protoICMP {
 		data += header // quotes the header of what it answers

@@ -15,10 +15,15 @@ type Stack struct {
 	on    bool // the machine has power
 	life  int  // counts Reset: sockets of an earlier life are closed
 
-	paths  []*path            // by the other host's index; shorter, or nil, where unused
-	udp    map[uint16]*UDP    // by local port, newest first, joined by UDP.next
-	groups map[membership]int // how many sockets joined; nil before the first
-	c      HostCounters
+	paths       []*path             // by the other host's index; shorter, or nil, where unused
+	udp         map[uint16]*UDP     // by local port, newest first, joined by UDP.next
+	groups      map[membership]int  // how many sockets joined; nil before the first
+	tcp         map[uint16]*bucket  // by local port
+	conns       map[connection]*TCP // by addresses
+	sockets     socketList
+	waiting     *TCP // connections in TIME_WAIT, oldest first, joined by wnext
+	waitingLast *TCP
+	c           HostCounters
 }
 
 // An Iface is one network interface of a host.
@@ -122,7 +127,9 @@ func (s *Stack) InterfaceByName(name string) int {
 }
 
 // Reset removes every socket and group membership: the process died. Nobody is
-// notified. Packets that were sent already travel on.
+// notified. Packets that were sent already travel on. The kernel closes TCP
+// sockets as the program would have done: their peers see FIN, or RST if the
+// program had not read all that came.
 func (s *Stack) Reset() {
 	s.life++
 	for _, first := range s.udp {
@@ -132,13 +139,18 @@ func (s *Stack) Reset() {
 	}
 	clear(s.udp)
 	clear(s.groups)
+	if s.on {
+		s.resetTCP()
+	} else {
+		s.powerOffTCP()
+	}
 }
 
 // PowerOff turns the machine off, sockets and all: what arrives for it meets
 // silence, where a machine that is up answers that the port is closed.
 func (s *Stack) PowerOff() {
-	s.Reset()
 	s.on = false
+	s.Reset()
 }
 
 // PowerOn turns the machine on again.
@@ -174,5 +186,7 @@ func (s *Stack) input(p *Datagram) {
 	case protoICMP:
 		s.udpUnreachable(p.src, p.dst)
 		s.n.put(p)
+	case protoTCP:
+		s.n.tcpArrive(s, p)
 	}
 }

@@ -43,7 +43,8 @@ func (v Verb) String() string {
 type PacketEvent struct {
 	Time     int64 // virtual nanoseconds
 	Verb     Verb
-	Proto    string         // "udp" or "icmp"
+	Proto    string         // "udp", "tcp" or "icmp"
+	Flags    string         // of TCP: such as "SYN ACK"
 	From, To string         // hosts, the same one for what happens within it; To is empty where no host has the address
 	Src, Dst netip.AddrPort // addresses in the packet
 	Size     int            // payload bytes
@@ -51,5 +52,9 @@ type PacketEvent struct {
 
 // String returns a line such as "+1.5ms a>b udp 10.0.0.1:5>10.0.0.2:7 3B lost".
 func (e PacketEvent) String() string {
-	return fmt.Sprintf("+%v %s>%s %s %v>%v %dB %v", time.Duration(e.Time-sched.Epoch), e.From, e.To, e.Proto, e.Src, e.Dst, e.Size, e.Verb)
+	proto := e.Proto
+	if e.Flags != "" {
+		proto += " " + e.Flags
+	}
+	return fmt.Sprintf("+%v %s>%s %s %v>%v %dB %v", time.Duration(e.Time-sched.Epoch), e.From, e.To, proto, e.Src, e.Dst, e.Size, e.Verb)
 }

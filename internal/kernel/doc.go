@@ -29,6 +29,20 @@
 // descriptor kept in a package variable from a process that died is a bad
 // descriptor in the next one, not somebody else's file.
 //
+// # Sockets
+//
+// A UDP or TCP socket is one of package simnet, which keeps what concerns the
+// network; this package keeps options that only are read back. A call on a
+// blocking socket that has moved some of its bytes waits with what it has done
+// (MSG_WAITALL, a long write), and SO_RCVTIMEO and SO_SNDTIMEO end the wait. A
+// close with a linger time waits, on a non-blocking socket too, as on Linux.
+// When a process ends, its sockets are closed like its other descriptors: what
+// a peer had sent and nobody read makes that a reset.
+//
+// Readiness is what the runtime makes of epoll's events: EPOLLRDHUP is for who
+// reads; EPOLLHUP and EPOLLERR are for both. sendfile and splice are refused,
+// so that std copies.
+//
 // # Unix sockets, pipes, events
 //
 // What a host's process talks to itself with is in unix.go, pipe.go,
@@ -50,7 +64,12 @@
 // A call, option or protocol that the simulator does not know gets an errno
 // that Linux might give (ENOSYS, EOPNOTSUPP, ENOPROTOOPT, …) and is reported
 // through [Kernel.Unsupported], once for each host. Nothing reaches the real
-// machine from here.
+// machine from here. Of IP that is: Unix and raw sockets, urgent data,
+// TCP_FASTOPEN, SO_BINDTODEVICE; Multipath TCP is refused without a report,
+// since package net asks for it. TCP_DEFER_ACCEPT, TCP_QUICKACK,
+// TCP_CORK and the like are kept and change nothing, nor does MSG_MORE. Of
+// TCP_INFO the fields are filled that concern states, round trips, windows and
+// retransmissions.
 //
 // The package is for linux on amd64 and arm64; elsewhere it is empty.
 package kernel

@@ -62,13 +62,37 @@ func (f *file) events() (ev uint32) {
 		}
 		return 0
 	case kindStream:
-		ev = epollHup // not connected
+		return f.sock.streamEvents()
 	}
 	r, w := f.ready()
 	if r {
 		ev |= epollIn
 	}
 	if w {
+		ev |= epollOut
+	}
+	return ev
+}
+
+// streamEvents is events of a TCP socket.
+func (s *socket) streamEvents() (ev uint32) {
+	t := s.tcp
+	if t.Readable() {
+		ev |= epollIn
+	}
+	if t.Listening() {
+		return ev
+	}
+	if t.PeerClosed() {
+		ev |= epollIn | epollRdHup
+	}
+	if t.HangUp() {
+		ev |= epollHup
+	}
+	if t.Failed() {
+		ev |= epollErr
+	}
+	if t.Writable() {
 		ev |= epollOut
 	}
 	return ev

@@ -15,7 +15,7 @@ const (
 	kindConsole fileKind = iota // one of the standard descriptors
 	kindDisk                    // of the host's file system
 	kindUDP
-	kindStream  // a TCP socket that can be made and bound, no more
+	kindStream
 	kindNetlink // NETLINK_ROUTE
 	kindUnix
 	kindPipe // from here on: no sockets
@@ -141,6 +141,13 @@ func (f *file) unref() {
 }
 
 func (p *Process) sysClose(c *Call) (uintptr, syscall.Errno) {
+	if f := p.waited; f != nil { // the descriptor is closed, and the socket lingers
+		if p.expired || !f.lingers() {
+			f.sock.tcp.Notify = nil
+			return 0, 0
+		}
+		return 0, p.waitFor(c, f, p.deadline)
+	}
 	fd := uintptr(uint32(c.Arg[0]))
 	s := p.slotOf(fd)
 	if s == nil || s.f == nil {
@@ -154,9 +161,13 @@ func (p *Process) sysClose(c *Call) (uintptr, syscall.Errno) {
 			break
 		}
 	}
+	f := s.f
 	p.drop(s)
 	if i := int(fd - p.base); fd >= p.base && i < p.lowest {
 		p.lowest = i
+	}
+	if f.refs == 0 && f.lingers() {
+		return 0, p.waitFor(c, f, p.k.w.Now()+int64(f.sock.tcp.LingerTime))
 	}
 	return 0, 0
 }
@@ -172,6 +183,11 @@ func (f *file) release() {
 	case kindUDP:
 		f.sock.udp.Notify = nil
 		f.sock.udp.Close()
+	case kindStream:
+		f.sock.tcp.Close()
+		if f.owner.dead || !f.lingers() {
+			f.sock.tcp.Notify = nil
+		}
 	case kindUnix:
 		f.unix.close()
 	case kindPipe:
@@ -281,7 +297,13 @@ func (f *file) ready() (r, w bool) {
 	case kindNetlink:
 		return len(f.sock.replies) > 0, true
 	case kindStream:
-		return true, true // a socket that is not connected: EPOLLHUP
+		// As the runtime takes what epoll tells: the end of what the peer sends
+		// is for the reader, that of both directions and an error for both.
+		t := f.sock.tcp
+		if t.HangUp() || t.Failed() {
+			return true, true
+		}
+		return t.Readable() || t.PeerClosed(), t.Writable()
 	case kindUnix, kindPipe, kindEpoll, kindEvent, kindTimer:
 		ev := f.events()
 		return ev&(epollIn|epollHup|epollErr|epollRdHup) != 0, ev&(epollOut|epollHup|epollErr) != 0

@@ -22,6 +22,12 @@ func (p *Process) sysGetsockopt(c *Call) (uintptr, syscall.Errno) {
 	if room < 0 {
 		return 0, syscall.EINVAL
 	}
+	if f.kind == kindNetlink && level != syscall.SOL_SOCKET {
+		return 0, syscall.ENOPROTOOPT
+	}
+	if level == syscall.IPPROTO_TCP && f.kind == kindStream && (name == syscall.TCP_INFO || name == syscall.TCP_CONGESTION) {
+		return 0, p.readTCP(c, f, name, room)
+	}
 	var buf [16]byte
 	v, n, errno := p.getOption(c, f, level, name, &buf)
 	if errno != 0 {
@@ -53,7 +59,7 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 	if f.kind == kindUnix && (level != syscall.SOL_SOCKET || f.unix.ownOption(name)) {
 		return f.unix.getOption(level, name, buf)
 	}
-	o, u := &s.opts, s.udp
+	o, u, t := &s.opts, s.udp, s.tcp
 	switch level {
 	case syscall.SOL_SOCKET:
 		switch name {
@@ -66,6 +72,8 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 		case syscall.SO_ERROR:
 			if u != nil {
 				v = int32(u.PendingError())
+			} else if t != nil {
+				v = int32(t.PendingError())
 			}
 			return v, -1, 0
 		case syscall.SO_REUSEADDR:
@@ -75,22 +83,34 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 		case syscall.SO_BROADCAST:
 			return b2i(o.broadcast), -1, 0
 		case syscall.SO_RCVBUF:
-			if u == nil {
-				return 131072, -1, 0
+			switch {
+			case u != nil:
+				v = int32(u.RcvBuf())
+			case t != nil:
+				v = int32(t.RcvBuf())
+			default:
+				v = 212992
 			}
-			return int32(u.RcvBuf()), -1, 0
+			return v, -1, 0
 		case syscall.SO_SNDBUF:
-			if u == nil {
-				return 16384, -1, 0
+			switch {
+			case u != nil:
+				v = int32(u.SndBuf())
+			case t != nil:
+				v = int32(t.SndBuf())
+			default:
+				v = 212992
 			}
-			return int32(u.SndBuf()), -1, 0
+			return v, -1, 0
 		case syscall.SO_KEEPALIVE:
 			return b2i(o.keepAlive), -1, 0
 		case syscall.SO_OOBINLINE:
 			return b2i(o.oobInline), -1, 0
 		case syscall.SO_PRIORITY:
 			return o.priority, -1, 0
-		case syscall.SO_MARK, syscall.SO_ACCEPTCONN, syscall.SO_DONTROUTE:
+		case syscall.SO_ACCEPTCONN:
+			return b2i(t != nil && t.Listening()), -1, 0
+		case syscall.SO_MARK, syscall.SO_DONTROUTE:
 			return o.look(level, name, 0), -1, 0
 		case syscall.SO_RCVLOWAT, syscall.SO_SNDLOWAT:
 			return o.look(level, name, 1), -1, 0
@@ -128,12 +148,13 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 			return o.look(level, name, 0), -1, 0
 		}
 		if u == nil {
-			if name == syscall.IP_TTL || name == syscall.IP_TOS {
-				def := int32(64)
-				if name == syscall.IP_TOS {
-					def = 0
-				}
-				return o.look(level, name, def), -1, 0
+			switch name {
+			case syscall.IP_TTL:
+				return int32(t.TTL()), -1, 0
+			case syscall.IP_TOS:
+				return int32(t.TOS()), -1, 0
+			case syscall.IP_MTU:
+				return p.pathMTU(s)
 			}
 			break
 		}
@@ -160,10 +181,7 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 		}
 		switch name {
 		case syscall.IPV6_V6ONLY:
-			if u != nil {
-				return b2i(u.V6Only()), -1, 0
-			}
-			return b2i(s.v6only), -1, 0
+			return b2i(s.v6only()), -1, 0
 		case syscall.IPV6_RECVPKTINFO:
 			return b2i(o.recvPktinfo6), -1, 0
 		case syscall.IPV6_RECVHOPLIMIT:
@@ -180,6 +198,14 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 			return o.look(level, name, 1), -1, 0
 		}
 		if u == nil {
+			switch name {
+			case syscall.IPV6_TCLASS:
+				return int32(t.TrafficClass()), -1, 0
+			case syscall.IPV6_UNICAST_HOPS:
+				return int32(t.HopLimit()), -1, 0
+			case syscall.IPV6_MTU:
+				return p.pathMTU(s)
+			}
 			break
 		}
 		switch name {
@@ -198,7 +224,8 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 		}
 	case syscall.IPPROTO_TCP:
 		if f.kind == kindStream {
-			return o.look(level, name, 0), -1, 0
+			v, errno = p.getTCP(c, f, name)
+			return v, -1, errno
 		}
 	case solUDP:
 		if name == udpCork {
@@ -214,7 +241,7 @@ func (p *Process) getOption(c *Call, f *file, level, name int, buf *[16]byte) (v
 
 // pathMTU is IP_MTU: what the way to the peer takes.
 func (p *Process) pathMTU(s *socket) (v int32, n int, errno syscall.Errno) {
-	peer := s.udp.RemoteAddr()
+	_, peer := s.addrs()
 	if !peer.IsValid() {
 		return 0, 0, syscall.ENOTCONN
 	}

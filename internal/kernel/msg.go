@@ -37,7 +37,7 @@ func (p *Process) send(c *Call, f *file, b []byte, flags int, to unsafe.Pointer,
 	case kindNetlink:
 		return p.sendNetlink(c, f.sock, b)
 	case kindStream:
-		return 0, syscall.EPIPE
+		return p.sendStream(c, f, b, nil, flags)
 	}
 	return 0, syscall.ENOTSOCK
 }
@@ -131,15 +131,15 @@ func (p *Process) sendMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (uintp
 			return 0, errno
 		}
 	}
+	if f.kind == kindStream {
+		return p.sendStream(c, f, nil, m, flags)
+	}
 	b, errno := p.gather(m)
 	if errno != 0 {
 		return 0, errno
 	}
-	switch f.kind {
-	case kindNetlink:
+	if f.kind == kindNetlink {
 		return p.sendNetlink(c, f.sock, b)
-	case kindStream:
-		return 0, syscall.EPIPE
 	}
 	if m.Controllen == 0 {
 		return p.sendUDP(c, f.sock, b, flags, &a, nil)
@@ -297,6 +297,11 @@ func (p *Process) next(c *Call, f *file, flags int) (*simnet.Datagram, syscall.E
 // mayBlock is EAGAIN, or has the call wait until the file changes or its
 // receive timeout passes.
 func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
+	return p.mayBlockAt(c, f, flags, 0)
+}
+
+// mayBlockAt is mayBlock for a call that has read bytes already.
+func (p *Process) mayBlockAt(c *Call, f *file, flags, done int) syscall.Errno {
 	if !f.blocking() || flags&syscall.MSG_DONTWAIT != 0 || p.expired {
 		return syscall.EAGAIN
 	}
@@ -304,7 +309,7 @@ func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
 	if !p.resumed && f.sock.opts.rcvTimeout > 0 {
 		due = p.k.w.Now() + f.sock.opts.rcvTimeout
 	}
-	return p.waitFor(c, f, due)
+	return p.waitAt(c, f, due, done)
 }
 
 // receive takes one datagram into b, which is the program's memory.
@@ -313,7 +318,11 @@ func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen u
 	case kindUnix:
 		return p.receiveUnix(c, f.unix, b, flags, from, fromLen)
 	case kindStream:
-		return 0, syscall.ENOTCONN
+		n, errno := p.receiveStream(c, f, b, nil, flags)
+		if errno == 0 && from != nil {
+			errno = putSockaddr(from, fromLen, nil) // it tells of no sender
+		}
+		return n, errno
 	case kindNetlink:
 		n, full, errno := p.receiveNetlink(c, f, b, flags)
 		if errno == 0 && from != nil {
@@ -398,7 +407,12 @@ func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (ui
 	var payload []byte
 	switch f.kind {
 	case kindStream:
-		return 0, syscall.ENOTCONN
+		n, errno := p.receiveStream(c, f, nil, m, flags)
+		if m.Name != nil {
+			m.Namelen = 0 // it tells of no sender
+		}
+		m.Controllen, m.Flags = 0, 0
+		return n, errno
 	case kindNetlink:
 		r, errno := p.nextNetlink(c, f, flags)
 		if errno != 0 {
@@ -588,10 +602,11 @@ func (p *Process) sysMmsg(c *Call, receive bool) (uintptr, syscall.Errno) {
 			flags |= syscall.MSG_DONTWAIT // what came so far is returned
 		default:
 			n, errno = p.sendMsg(c, f, &m.hdr, flags)
-			if f.kind == kindUnix {
-				flags |= syscall.MSG_DONTWAIT // what went so far is returned
+			if f.kind == kindStream || f.kind == kindUnix {
+				flags |= syscall.MSG_DONTWAIT // as above: only the first waits
 			}
 		}
+		p.progress = 0
 		if errno != 0 {
 			if i > 0 {
 				return uintptr(i), 0

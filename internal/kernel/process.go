@@ -26,8 +26,8 @@ const (
 // A Kernel is what the processes of one world have in common.
 type Kernel struct {
 	// Unsupported, if set, is told of each thing that a process asked for and
-	// the simulator does not model: name is the system call's ("listen"),
-	// detail what about it ("a TCP socket"). It is called in kernel context,
+	// the simulator does not model: name is the system call's ("socket"),
+	// detail what about it ("a Unix socket"). It is called in kernel context,
 	// once for each host and thing.
 	Unsupported func(h *sched.Host, name, detail string)
 
@@ -135,7 +135,6 @@ type Process struct {
 	signals signals
 	console [2]console // descriptors 1 and 2
 	cookies uint32     // netlink port numbers given
-	ports   uint16     // ports of stream sockets given
 
 	block    *WaitPoint   // where the call being served has to wait
 	points   []*WaitPoint // by number; see Process.resume

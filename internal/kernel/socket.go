@@ -26,12 +26,10 @@ type socket struct {
 	kind     int // SOCK_DGRAM, …
 	protocol int
 	udp      *simnet.UDP // kindUDP
+	tcp      *simnet.TCP // kindStream
 	opts     options
 
 	joined []membership // kindUDP: groups
-
-	local  netip.AddrPort // kindStream: bound to
-	v6only bool           // kindStream
 
 	portID  uint32   // kindNetlink: own address, 0 before bind
 	replies [][]byte // kindNetlink: datagrams to be read
@@ -41,16 +39,33 @@ type socket struct {
 
 func (s *socket) name() string {
 	if s.label == "" {
-		switch {
-		case s.udp == nil:
-			s.label = "tcp " + s.local.String()
-		case s.udp.RemoteAddr().IsValid():
-			s.label = "udp " + s.udp.LocalAddr().String() + "->" + s.udp.RemoteAddr().String()
-		default:
-			s.label = "udp " + s.udp.LocalAddr().String()
+		local, remote := s.addrs()
+		s.label = "udp " + local.String()
+		if s.tcp != nil {
+			s.label = "tcp " + local.String()
+		}
+		if remote.IsValid() {
+			s.label += "->" + remote.String()
 		}
 	}
 	return s.label
+}
+
+// addrs returns the addresses of an IP socket; that of the peer is not valid
+// if there is none.
+func (s *socket) addrs() (local, remote netip.AddrPort) {
+	if s.tcp != nil {
+		return s.tcp.LocalAddr(), s.tcp.RemoteAddr()
+	}
+	return s.udp.LocalAddr(), s.udp.RemoteAddr()
+}
+
+// v6only tells whether an AF_INET6 socket is for IPv6 alone.
+func (s *socket) v6only() bool {
+	if s.tcp != nil {
+		return s.tcp.V6Only()
+	}
+	return s.udp.V6Only()
 }
 
 // renamed forgets what reports call the socket.
@@ -97,6 +112,8 @@ func (p *Process) sysSocket(c *Call) (uintptr, syscall.Errno) {
 				return 0, syscall.EPROTONOSUPPORT
 			}
 			f.kind = kindStream
+			s.tcp = p.stack.NewTCP(family)
+			s.tcp.Notify = f.changed
 		case syscall.SOCK_RAW:
 			return refuse(syscall.EPROTONOSUPPORT, "a raw IP socket")
 		default:
@@ -167,36 +184,16 @@ func (p *Process) sysBind(c *Call) (uintptr, syscall.Errno) {
 			return 0, syscall.EAFNOSUPPORT
 		}
 	}
+	if a.scope == 0 && a.addr.Addr().IsLinkLocalUnicast() && a.family == syscall.AF_INET6 {
+		return 0, syscall.EINVAL // which link?
+	}
 	if f.kind == kindStream {
-		errno = p.bindStream(s, a.addr)
+		errno = s.tcp.Bind(a.addr)
 	} else {
-		if a.scope == 0 && a.addr.Addr().IsLinkLocalUnicast() && a.family == syscall.AF_INET6 {
-			return 0, syscall.EINVAL // which link?
-		}
 		errno = s.udp.Bind(a.addr)
 	}
 	f.renamed()
 	return 0, errno
-}
-
-// bindStream gives a TCP socket an address, so far as package net needs it to
-// find out what the host's IP can do. No port is taken.
-func (p *Process) bindStream(s *socket, addr netip.AddrPort) syscall.Errno {
-	a := addr.Addr()
-	switch {
-	case s.local.IsValid():
-		return syscall.EINVAL
-	case a.Is4In6() && s.v6only:
-		return syscall.EINVAL
-	case !a.IsUnspecified() && !a.Unmap().IsLoopback() && p.stack.InterfaceByAddr(a.Unmap()) == 0:
-		return syscall.EADDRNOTAVAIL
-	}
-	if addr.Port() == 0 {
-		p.ports++
-		addr = netip.AddrPortFrom(a, 40000+p.ports%20000)
-	}
-	s.local = addr
-	return 0
 }
 
 func (p *Process) sysConnect(c *Call) (uintptr, syscall.Errno) {
@@ -222,8 +219,7 @@ func (p *Process) sysConnect(c *Call) (uintptr, syscall.Errno) {
 		}
 		return 0, 0
 	case kindStream:
-		p.unsupported(c.Trap, 0, "a TCP socket")
-		return 0, syscall.EOPNOTSUPP
+		return p.connectStream(c, f, &a)
 	}
 	if a.family == syscall.AF_UNSPEC {
 		s.udp.Disconnect()
@@ -240,7 +236,8 @@ func (p *Process) sysConnect(c *Call) (uintptr, syscall.Errno) {
 
 // suits tells whether a connect address is one that the socket can take.
 func (s *socket) suits(a *sockaddr) syscall.Errno {
-	if s.family == syscall.AF_INET6 && a.family != syscall.AF_INET {
+	// Of IPv6, a UDP socket takes IPv4 addresses too.
+	if s.family == syscall.AF_INET6 && (a.family != syscall.AF_INET || s.tcp != nil) {
 		switch {
 		case a.length < minSockaddr6:
 			return syscall.EINVAL
@@ -278,17 +275,13 @@ func (p *Process) sysSockname(c *Call, peer bool) (uintptr, syscall.Errno) {
 			sa.Pid = 0
 		}
 		return 0, putSockaddr(c.Ptr[1], c.Ptr[2], bytesOf(&sa))
-	case kindStream:
-		if peer {
-			return 0, syscall.ENOTCONN
-		}
-		n = raw.encode(s.family, s.local, 0)
 	default:
-		addr := s.udp.LocalAddr()
+		addr, remote := s.addrs()
 		if peer {
-			if addr = s.udp.RemoteAddr(); !addr.IsValid() {
+			if addr = remote; !addr.IsValid() {
 				return 0, syscall.ENOTCONN
 			}
+			f.renamed() // a connect has come to its end, perhaps
 		}
 		n = raw.encode(s.family, addr, p.scopeOf(addr.Addr()))
 	}
@@ -319,28 +312,9 @@ func (p *Process) sysShutdown(c *Call) (uintptr, syscall.Errno) {
 		f.unix.shutdown(how != syscall.SHUT_WR, how != syscall.SHUT_RD)
 		return 0, 0
 	case f.kind == kindStream:
-		return 0, syscall.ENOTCONN
+		return 0, f.sock.tcp.Shutdown(how != syscall.SHUT_WR, how != syscall.SHUT_RD)
 	}
 	return 0, f.sock.udp.Shutdown(how != syscall.SHUT_WR, how != syscall.SHUT_RD)
-}
-
-// sysStreamOnly is listen and accept, which a UDP socket does not have and a
-// TCP socket not yet.
-func (p *Process) sysStreamOnly(c *Call) (uintptr, syscall.Errno) {
-	f, errno := p.socketOf(c.Arg[0])
-	if errno != 0 {
-		return 0, errno
-	}
-	if f.kind == kindUnix {
-		if c.Trap == syscall.SYS_LISTEN {
-			return 0, f.unix.listen(int(int32(c.Arg[1])))
-		}
-		return p.acceptUnix(c, f)
-	}
-	if f.kind == kindStream {
-		p.unsupported(c.Trap, 0, "a TCP socket")
-	}
-	return 0, syscall.EOPNOTSUPP
 }
 
 func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
@@ -364,6 +338,11 @@ func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
 			if n, errno = f.unix.nextSize(); errno != 0 {
 				return 0, errno
 			}
+		case f.kind == kindStream:
+			if f.sock.tcp.Listening() {
+				return 0, syscall.EINVAL
+			}
+			n = int32(f.sock.tcp.Unread())
 		case f.kind == kindDisk && !f.node.IsDir():
 			n = int32(f.node.Size() - f.off)
 		case f.sock != nil:
@@ -375,11 +354,17 @@ func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
 		if f.sock == nil {
 			return 0, syscall.ENOTTY
 		}
-		var queued int32
-		if f.kind == kindUnix {
-			queued = int32(f.unix.charged)
+		var n int32
+		switch f.kind {
+		case kindStream:
+			if f.sock.tcp.Listening() {
+				return 0, syscall.EINVAL
+			}
+			n = int32(f.sock.tcp.Unsent())
+		case kindUnix:
+			n = int32(f.unix.charged)
 		}
-		return 0, put(ptr, &queued)
+		return 0, put(ptr, &n)
 	case syscall.SIOCGIFINDEX, syscall.SIOCGIFNAME, syscall.SIOCGIFFLAGS, syscall.SIOCGIFMTU, syscall.SIOCGIFADDR,
 		syscall.SIOCGIFNETMASK, syscall.SIOCGIFHWADDR, syscall.SIOCGIFBRDADDR:
 		if f.sock == nil {

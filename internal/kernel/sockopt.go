@@ -43,7 +43,7 @@ type options struct {
 	recvPktinfo, recvTTL, recvTOS           bool
 	recvPktinfo6, recvHopLimit, recvTClass  bool
 	rcvTimeout, sndTimeout                  int64
-	reuseAddr, reusePort, broadcast         bool // kindStream, kindNetlink
+	reuseAddr, reusePort, broadcast         bool
 	keepAlive, oobInline, recvErr, recvErr6 bool
 	priority, pmtu, pmtu6                   int32
 	linger                                  [2]int32
@@ -135,11 +135,7 @@ func (p *Process) sysSetsockopt(c *Call) (uintptr, syscall.Errno) {
 	case level == syscall.IPPROTO_IPV6 && f.sock.family == syscall.AF_INET6:
 		return 0, p.setIPv6(c, f, name, &v)
 	case level == syscall.IPPROTO_TCP && f.kind == kindStream:
-		if !v.full() {
-			return 0, syscall.EINVAL
-		}
-		f.sock.opts.keep(level, name, v.n)
-		return 0, 0
+		return 0, p.setTCP(c, f, name, &v)
 	case level == solUDP && f.kind == kindUDP && name == udpCork && v.full() && v.n == 0:
 		return 0, 0
 	}
@@ -153,7 +149,7 @@ func (p *Process) noOption(c *Call, f *file, level, name int) syscall.Errno {
 	if level == solUDP && (name == udpSegment || name == udpGRO) {
 		return syscall.ENOPROTOOPT
 	}
-	if level == syscall.IPPROTO_TCP || level == solMPTCP || level == syscall.IPPROTO_IPV6 && f.sock.family == syscall.AF_INET {
+	if level == syscall.IPPROTO_TCP && f.kind != kindStream || level == solMPTCP || level == syscall.IPPROTO_IPV6 && f.sock.family == syscall.AF_INET {
 		return syscall.ENOPROTOOPT // Linux does not have them on this socket either
 	}
 	p.unsupported(c.Trap, uint64(uint32(level))<<32|uint64(uint32(name)), "option "+itoa(name)+" of level "+itoa(level))
@@ -162,7 +158,7 @@ func (p *Process) noOption(c *Call, f *file, level, name int) syscall.Errno {
 
 func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno {
 	s := f.sock
-	o, u := &s.opts, s.udp
+	o, u, t := &s.opts, s.udp, s.tcp
 	switch name {
 	case syscall.SO_RCVTIMEO, syscall.SO_SNDTIMEO:
 		if v.length < int(unsafe.Sizeof(syscall.Timeval{})) {
@@ -203,10 +199,14 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 	case syscall.SO_REUSEADDR:
 		if o.reuseAddr = on; u != nil {
 			u.ReuseAddr = on
+		} else if t != nil {
+			t.ReuseAddr = on
 		}
 	case soReusePort:
 		if o.reusePort = on; u != nil {
 			u.ReusePort = on
+		} else if t != nil {
+			t.ReusePort = on
 		}
 	case syscall.SO_BROADCAST:
 		if o.broadcast = on; u != nil {
@@ -215,13 +215,19 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 	case syscall.SO_RCVBUF, soRcvBufForce:
 		if u != nil {
 			u.SetRcvBuf(int(v.n), name == soRcvBufForce)
+		} else if t != nil {
+			t.SetRcvBuf(int(v.n), name == soRcvBufForce)
 		}
 	case syscall.SO_SNDBUF, soSndBufForce:
 		if u != nil {
 			u.SetSndBuf(int(v.n), name == soSndBufForce)
+		} else if t != nil {
+			t.SetSndBuf(int(v.n), name == soSndBufForce)
 		}
 	case syscall.SO_KEEPALIVE:
-		o.keepAlive = on
+		if o.keepAlive = on; t != nil {
+			t.SetKeepAlive(on)
+		}
 	case syscall.SO_OOBINLINE:
 		o.oobInline = on
 	case syscall.SO_LINGER:
@@ -229,7 +235,9 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 			return syscall.EINVAL
 		}
 		o.linger = *(*[2]int32)(unsafe.Pointer(&v.b[0]))
-		o.linger[0] = b2i(o.linger[0] != 0)
+		if o.linger[0] = b2i(o.linger[0] != 0); t != nil {
+			s.setLinger()
+		}
 	case syscall.SO_PRIORITY:
 		o.priority = v.n
 	case syscall.SO_MARK:
@@ -279,12 +287,13 @@ func (p *Process) setIP(c *Call, f *file, name int, v *optval) syscall.Errno {
 		if v.length < 1 {
 			return syscall.EINVAL
 		}
-		if u == nil {
-			o.keep(syscall.IPPROTO_IP, name, v.n)
-			return 0
-		}
-		if name == syscall.IP_TTL {
+		switch t := s.tcp; {
+		case name == syscall.IP_TTL && t != nil:
+			return t.SetTTL(int(v.n))
+		case name == syscall.IP_TTL:
 			return u.SetTTL(int(v.n))
+		case t != nil:
+			return t.SetTOS(int(uint8(v.n)))
 		}
 		return u.SetTOS(int(uint8(v.n)))
 	}
@@ -409,11 +418,7 @@ func (p *Process) setIPv6(c *Call, f *file, name int, v *optval) syscall.Errno {
 		if u != nil {
 			return u.SetV6Only(on)
 		}
-		if s.local.IsValid() {
-			return syscall.EINVAL
-		}
-		s.v6only = on
-		return 0
+		return s.tcp.SetV6Only(on)
 	case syscall.IPV6_RECVPKTINFO:
 		o.recvPktinfo6 = on
 	case syscall.IPV6_RECVHOPLIMIT:
@@ -437,14 +442,15 @@ func (p *Process) setIPv6(c *Call, f *file, name int, v *optval) syscall.Errno {
 	case ip6AutoFlow, ip6UnicastIf:
 		o.keep(syscall.IPPROTO_IPV6, name, v.n)
 	case syscall.IPV6_TCLASS, syscall.IPV6_UNICAST_HOPS:
-		switch {
-		case u == nil:
-			o.keep(syscall.IPPROTO_IPV6, name, v.n)
+		switch t := s.tcp; {
+		case name == syscall.IPV6_TCLASS && t != nil:
+			return t.SetTrafficClass(int(v.n))
 		case name == syscall.IPV6_TCLASS:
 			return u.SetTrafficClass(int(v.n))
-		default:
-			return u.SetHopLimit(int(v.n))
+		case t != nil:
+			return t.SetHopLimit(int(v.n))
 		}
+		return u.SetHopLimit(int(v.n))
 	default:
 		if u == nil {
 			return p.noOption(c, f, syscall.IPPROTO_IPV6, name)

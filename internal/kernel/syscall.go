@@ -81,8 +81,10 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysBind(c)
 	case syscall.SYS_CONNECT:
 		return p.sysConnect(c)
-	case syscall.SYS_LISTEN, syscall.SYS_ACCEPT, syscall.SYS_ACCEPT4:
-		return p.sysStreamOnly(c)
+	case syscall.SYS_LISTEN:
+		return p.sysListen(c)
+	case syscall.SYS_ACCEPT, syscall.SYS_ACCEPT4:
+		return p.sysAccept(c)
 	case syscall.SYS_GETSOCKNAME:
 		return p.sysSockname(c, false)
 	case syscall.SYS_GETPEERNAME:
