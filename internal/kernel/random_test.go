@@ -63,12 +63,12 @@ func randomCalls(a *arm, r *rand.Rand) {
 			case 0:
 				x, y = a.pipe(syscall.O_NONBLOCK)
 			case 1:
-				x, y = a.pair(syscall.SOCK_STREAM)
+				x, y = a.socketpair(syscall.SOCK_STREAM)
 			case 2:
 				grams[len(open)], grams[len(open)+1] = true, true
-				x, y = a.pair(syscall.SOCK_DGRAM)
+				x, y = a.socketpair(syscall.SOCK_DGRAM)
 			case 3:
-				x, y = a.pair(syscall.SOCK_SEQPACKET)
+				x, y = a.socketpair(syscall.SOCK_SEQPACKET)
 			case 4:
 				x = a.open("eventfd", syscall.SYS_EVENTFD2, r.IntN(2), syscall.O_NONBLOCK)
 				events[len(open)] = true
@@ -83,7 +83,7 @@ func randomCalls(a *arm, r *rand.Rand) {
 			if events[i] && n > 8 {
 				n = 8 // later versions of Linux want no more
 			}
-			a.write(what, open[i], n)
+			a.writeBytes(what, open[i], n)
 		case 8, 9, 10, 11:
 			a.read(what, open[i], []int{0, 1, 8, 100, 4096, 5000, 20000}[r.IntN(7)])
 		case 12:

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// pair is socketpair, of sockets that do not block.
-func (a *arm) pair(kind int) (x, y int) {
+// socketpair makes a pair of sockets that do not block.
+func (a *arm) socketpair(kind int) (x, y int) {
 	var fds [2]int32
 	a.do("socketpair", syscall.SYS_SOCKETPAIR, syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0, ptr(&fds))
 	a.fds = append(a.fds, int(fds[0]), int(fds[1]))
@@ -233,7 +233,7 @@ func TestUnixStreamsAsOnTheMachine(t *testing.T) {
 			a.sendUnix("closed", y, "x", "")
 			a.unixName("getpeername of closed", syscall.SYS_GETPEERNAME, y, dir)
 
-			v, w := a.pair(kind)
+			v, w := a.socketpair(kind)
 			a.unixName("getsockname of a pair", syscall.SYS_GETSOCKNAME, v, dir)
 			a.unixName("getpeername of a pair", syscall.SYS_GETPEERNAME, v, dir)
 			a.sockopt("SO_PEERCRED", v, syscall.SO_PEERCRED)
@@ -244,7 +244,7 @@ func TestUnixStreamsAsOnTheMachine(t *testing.T) {
 			a.recvUnix("reset", v, 100, 0, dir)
 			a.recvUnix("reset", v, 100, 0, dir)
 			a.recvUnix("reset", v, 100, 0, dir)
-			v, w = a.pair(kind)
+			v, w = a.socketpair(kind)
 			a.close(w)
 			a.poll("ended", v)
 			a.recvUnix("ended", v, 100, 0, dir)
@@ -359,7 +359,7 @@ func TestUnixDatagramsAsOnTheMachine(t *testing.T) {
 		a.sendUnix("peer closed", c, "x", "")
 		a.sendUnix("by name", c, "x", path)
 
-		x, y := a.pair(syscall.SOCK_DGRAM)
+		x, y := a.socketpair(syscall.SOCK_DGRAM)
 		a.sockopt("SO_PEERCRED", x, syscall.SO_PEERCRED)
 		a.do("shutdown", syscall.SYS_SHUTDOWN, x, syscall.SHUT_RD)
 		a.poll("shut", x, y)
@@ -369,23 +369,23 @@ func TestUnixDatagramsAsOnTheMachine(t *testing.T) {
 		a.do("shutdown", syscall.SYS_SHUTDOWN, x, syscall.SHUT_WR)
 		a.sendUnix("of the shut", x, "x", "")
 		a.poll("shut", x, y)
-		x, y = a.pair(syscall.SOCK_DGRAM)
-		a.write("too long", x, 212992)
-		a.write("too long", x, 212992-31)
-		a.write("long enough", x, 212992-32)
-		a.write("full", x, 1)
+		x, y = a.socketpair(syscall.SOCK_DGRAM)
+		a.writeBytes("too long", x, 212992)
+		a.writeBytes("too long", x, 212992-31)
+		a.writeBytes("long enough", x, 212992-32)
+		a.writeBytes("full", x, 1)
 		a.poll("full", x, y)
 		a.read("long", y, 10)
 		a.poll("empty", x, y)
 		a.close(y)
-		a.write("closed", x, 1)
-		a.write("closed", x, 1)
+		a.writeBytes("closed", x, 1)
+		a.writeBytes("closed", x, 1)
 	})
 }
 
 func TestUnixOptionsAsOnTheMachine(t *testing.T) {
 	onBoth(t, func(a *arm) {
-		x, y := a.pair(syscall.SOCK_STREAM)
+		x, y := a.socketpair(syscall.SOCK_STREAM)
 		for _, v := range []int32{0, 1000, 5000, 200000} {
 			a.do("SO_SNDBUF", syscall.SYS_SETSOCKOPT, x, syscall.SOL_SOCKET, syscall.SO_SNDBUF, ptr(&v), 4)
 			a.sockopt("SO_SNDBUF", x, syscall.SO_SNDBUF)
@@ -417,7 +417,7 @@ func (a *arm) message(what string, trap uintptr, fd int, text []byte, control []
 func TestRightsAsOnTheMachine(t *testing.T) {
 	for _, kind := range []int{syscall.SOCK_STREAM, syscall.SOCK_DGRAM, syscall.SOCK_SEQPACKET} {
 		onBoth(t, func(a *arm) {
-			x, y := a.pair(kind)
+			x, y := a.socketpair(kind)
 			r, w := a.pipe(syscall.O_NONBLOCK)
 			send := func(fds ...int) {
 				a.message("send", syscall.SYS_SENDMSG, x, []byte("with"), syscall.UnixRights(fds...), 0)
@@ -445,7 +445,7 @@ func TestRightsAsOnTheMachine(t *testing.T) {
 			send(r, w)
 			got := receive(8, 0)
 			if len(got) == 2 {
-				a.write("by the copy", got[1], 5)
+				a.writeBytes("by the copy", got[1], 5)
 				a.read("by the first", r, 9)
 				a.do("F_GETFD", syscall.SYS_FCNTL, got[0], syscall.F_GETFD)
 			}
@@ -494,7 +494,7 @@ func TestRightsAsOnTheMachine(t *testing.T) {
 // data differs between versions of Linux.
 func TestUnixBuffers(t *testing.T) {
 	fill := func(a *arm, step int) (total int) {
-		x, y := a.pair(syscall.SOCK_STREAM)
+		x, y := a.socketpair(syscall.SOCK_STREAM)
 		b := make([]byte, step)
 		for {
 			n, errno := a.sys(syscall.SYS_WRITE, x, bytesPtr(b), step)
