@@ -241,6 +241,7 @@ func (p *Process) Exit(code int) {
 		return
 	}
 	p.dead = true
+	p.dropRights()
 	for i := range p.std {
 		p.drop(&p.std[i])
 	}
