@@ -152,7 +152,8 @@ func (u *unixSock) error() syscall.Errno {
 
 // put enters a message in the queue of o. b is the program's memory.
 func (u *unixSock) put(o *unixSock, b []byte, size int, r *rider) {
-	m := &unixMsg{from: u, size: size, b: make([]byte, len(b)), cred: nobodyCred}
+	m := u.p.message(len(b))
+	m.from, m.size, m.cred = u, size, nobodyCred
 	if len(b) > 0 {
 		sched.CopyIn(m.b, unsafe.Pointer(&b[0]))
 	}
