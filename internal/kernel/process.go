@@ -123,6 +123,7 @@ type Process struct {
 
 	abstract map[abstractName]*unixSock // names bound outside of the file system
 	autobind uint32                     // such names made so far
+	messages []*unixMsg                 // to be used again
 	opening  *file                      // a FIFO's end that the call being served opens
 
 	nofile rlimit
@@ -240,6 +241,7 @@ func (p *Process) Exit(code int) {
 		return
 	}
 	p.dead = true
+	p.dropRights()
 	for i := range p.std {
 		p.drop(&p.std[i])
 	}
@@ -255,7 +257,7 @@ func (p *Process) Exit(code int) {
 			wp.opening.release()
 		}
 	}
-	p.abstract = nil
+	p.abstract, p.messages = nil, nil
 	p.high, p.points, p.idle = nil, nil, nil
 	if p.host.Process == p {
 		p.host.Process = nil

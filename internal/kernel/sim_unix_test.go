@@ -667,6 +667,9 @@ func TestKilledOnPipes(t *testing.T) {
 				sched.Enter()
 				h.Kill()
 				p.Exit(137)
+				if p.Open() != 0 {
+					t.Errorf("%d descriptors are left", p.Open())
+				}
 				stack.Reset()
 				h.Boot()
 				sched.Leave()
@@ -677,5 +680,57 @@ func TestKilledOnPipes(t *testing.T) {
 			t.Fatal(err)
 		}
 		k.Close()
+	}
+}
+
+func BenchmarkPipesAndUnixSockets(b *testing.B) {
+	ends := map[string]func() (r io.Reader, w io.Writer){
+		"pipe": func() (io.Reader, io.Writer) {
+			r, w, _ := os.Pipe()
+			return r, w
+		},
+		"unix": func() (io.Reader, io.Writer) {
+			l, err := net.Listen("unix", "@bench")
+			if err != nil {
+				panic(err)
+			}
+			defer l.Close()
+			c, _ := net.Dial("unix", "@bench")
+			s, _ := l.Accept()
+			return s, c
+		},
+	}
+	move := func(kind string, n int) {
+		r, w := ends[kind]()
+		go func() {
+			buf := make([]byte, 1024)
+			for range n {
+				w.Write(buf)
+			}
+		}()
+		if _, err := io.ReadFull(r, make([]byte, n*1024)); err != nil {
+			panic(err)
+		}
+	}
+	for _, kind := range []string{"pipe", "unix"} {
+		b.Run(kind+"/real", func(b *testing.B) {
+			b.SetBytes(1024)
+			move(kind, b.N)
+		})
+		b.Run(kind+"/sim", func(b *testing.B) {
+			b.SetBytes(1024)
+			b.ReportAllocs()
+			_, err := world(1, func(boot func(string) *sched.Host) {
+				done := make(chan bool)
+				boot("a").Go(func() {
+					move(kind, b.N)
+					close(done)
+				})
+				<-done
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
 	}
 }

@@ -556,13 +556,34 @@ func (m *unixMsg) drop() {
 	if !from.dead && from.spacious() {
 		from.changed(epollOut | syscall.EPOLLWRBAND)
 	}
+	if p := from.p; len(p.messages) < maxMessages && cap(m.b) <= 4096 {
+		m.from = nil
+		p.messages = append(p.messages, m)
+	}
+}
+
+// maxMessages is how many messages a process keeps to use them again.
+const maxMessages = 256
+
+// message returns a message with room for n bytes.
+func (p *Process) message(n int) *unixMsg {
+	k := len(p.messages)
+	if k == 0 || n > 4096 {
+		return &unixMsg{b: make([]byte, n)}
+	}
+	m := p.messages[k-1]
+	p.messages = p.messages[:k-1]
+	if n > cap(m.b) {
+		m.b = make([]byte, n)
+	}
+	*m = unixMsg{b: m.b[:n]}
+	return m
 }
 
 // take removes the first message.
 func (u *unixSock) take(m *unixMsg) {
-	copy(u.queue, u.queue[1:])
-	u.queue[len(u.queue)-1] = nil
-	u.queue = u.queue[:len(u.queue)-1]
+	u.queue[0] = nil
+	u.queue = u.queue[1:]
 	m.drop()
 	if u.kind != syscall.SOCK_STREAM {
 		u.room()

@@ -490,6 +490,22 @@ func TestRightsAsOnTheMachine(t *testing.T) {
 	}
 }
 
+// TestCycleOfRights: sockets under way through each other end with the process.
+func TestCycleOfRights(t *testing.T) {
+	p, w := newProcess(t, Options{})
+	a := &arm{t: t, p: p, w: w}
+	x, y := a.socketpair(syscall.SOCK_STREAM)
+	timer := a.open("timerfd", syscall.SYS_TIMERFD_CREATE, clockMonotonic, 0)
+	its := itimerspec{value: syscall.Timespec{Sec: 5}}
+	a.do("settime", syscall.SYS_TIMERFD_SETTIME, timer, 0, ptr(&its), 0)
+	a.message("send", syscall.SYS_SENDMSG, x, []byte("x"), syscall.UnixRights(x, y, timer), 0)
+	f := p.lookup(uintptr(timer))
+	p.Exit(0)
+	if f.refs != 0 || f.timer.event.Queued() {
+		t.Errorf("%d references are left", f.refs)
+	}
+}
+
 // TestUnixBuffers does not compare to the byte: what a message takes beside its
 // data differs between versions of Linux.
 func TestUnixBuffers(t *testing.T) {

@@ -112,6 +112,24 @@ func (p *Process) rights(m *syscall.Msghdr, r *rider) syscall.Errno {
 	return 0
 }
 
+// dropRights drops the files that are under way between the process's sockets:
+// they may hold each other open.
+func (p *Process) dropRights() {
+	for i := range p.high {
+		f := p.high[i].f
+		if f == nil || f.kind != kindUnix {
+			continue
+		}
+		for _, m := range f.unix.queue {
+			files := m.files
+			m.files = nil
+			for _, f := range files {
+				f.unref()
+			}
+		}
+	}
+}
+
 func (p *Process) sendRider(c *Call, u *unixSock, b []byte, flags int, a *unixAddr, r *rider) (uintptr, syscall.Errno) {
 	if flags&syscall.MSG_OOB != 0 {
 		if u.kind == syscall.SOCK_STREAM {
@@ -134,7 +152,8 @@ func (u *unixSock) error() syscall.Errno {
 
 // put enters a message in the queue of o. b is the program's memory.
 func (u *unixSock) put(o *unixSock, b []byte, size int, r *rider) {
-	m := &unixMsg{from: u, size: size, b: make([]byte, len(b)), cred: nobodyCred}
+	m := u.p.message(len(b))
+	m.from, m.size, m.cred = u, size, nobodyCred
 	if len(b) > 0 {
 		sched.CopyIn(m.b, unsafe.Pointer(&b[0]))
 	}
