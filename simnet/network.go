@@ -25,7 +25,7 @@ const (
 //
 // Its methods that change or read what a test is interested in (links, faults,
 // counters, names of hosts) may be called from any goroutine. The others
-// ([New], AddHost, Lookup and all methods of [Stack] and [UDP]) are for the
+// ([New], AddHost, Lookup and all methods of [Stack], [UDP] and [TCP]) are for the
 // simulated kernel and are called in kernel context.
 type Network struct {
 	// Trace, if set, is called for everything that happens to a packet. It runs

@@ -109,7 +109,8 @@ func (s state) String() string { return stateNames[s] }
 const (
 	tcpRmem    = 131072
 	tcpRmemMax = 6 << 20
-	tcpWmem    = 87040 // 16384 before the socket connects, which nothing shows
+	tcpWmem    = 16384
+	tcpWmemLow = 87040 // of a connection
 	tcpWmemMax = 4 << 20
 	somaxconn  = 4096
 )

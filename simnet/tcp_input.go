@@ -248,9 +248,6 @@ func (t *TCP) timeWait() {
 	t.state = timeWait
 	t.shutR, t.shutW = true, true
 	t.wait()
-	if t.closed {
-		t.s.sockets.remove(t)
-	}
 	t.notify()
 }
 

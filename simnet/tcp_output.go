@@ -45,7 +45,7 @@ type send struct {
 // autotune lets the send buffer follow the congestion window.
 func (t *TCP) autotune() {
 	if !t.sndLock {
-		t.sndbuf = max(t.sndbuf, min(2*t.cwnd, tcpWmemMax))
+		t.sndbuf = max(t.sndbuf, tcpWmemLow, min(2*t.cwnd, tcpWmemMax))
 	}
 }
 

@@ -246,6 +246,9 @@ func (t *TCP) wait() {
 		s.waitingLast.wnext = t
 	}
 	s.waitingLast = t
+	if t.closed {
+		s.sockets.remove(t)
+	}
 	t.quiet()
 }
 

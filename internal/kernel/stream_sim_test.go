@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dstkit/dst/internal/kernel"
 	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simfs"
+	"github.com/dstkit/dst/simnet"
 )
 
 // blockingPair makes a connection of blocking descriptors, over loopback.
@@ -120,6 +123,91 @@ func TestBlockingStreams(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestKilledInStreams ends processes whose goroutines wait for streams in every
+// way, while their peers go on.
+func TestKilledInStreams(t *testing.T) {
+	for seed := range uint64(8) {
+		w := sched.New(seed)
+		n := simnet.New(w)
+		n.SetDefault(simnet.Link{Latency: simnet.Uniform(time.Millisecond, 10*time.Millisecond), Loss: 0.1})
+		k := kernel.New(w, n)
+		err := w.Run(func() {
+			sched.Enter()
+			b, bs, bd := w.NewHost("b"), n.AddHost("b"), simfs.New(w, "b")
+			k.Boot(b, bs, bd, kernel.Options{})
+			h, stack, disk := w.NewHost("a"), n.AddHost("a"), simfs.New(w, "a")
+			dark := n.AddHost("dark")
+			dark.PowerOff()
+			sched.Leave()
+			b.Go(func() { // takes connections, and reads a little
+				l, err := net.Listen("tcp", ":80")
+				if err != nil {
+					t.Error(err)
+				}
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					go c.Read(make([]byte, 10))
+				}
+			})
+			for range 3 {
+				sched.Enter()
+				p := k.Boot(h, stack, disk, kernel.Options{})
+				sched.Leave()
+				h.Go(func() {
+					l, err := net.Listen("tcp", ":7000")
+					if err != nil {
+						t.Error(p.PID(), err)
+						return
+					}
+					go l.Accept()
+					go net.Dial("tcp4", "dark:80")
+					connect := func(linger int) {
+						c, err := net.Dial("tcp4", "b:80")
+						if err != nil {
+							return // SYN was lost too often
+						}
+						go c.Read(make([]byte, 10))
+						c.SetDeadline(time.Now().Add(time.Hour))
+						if linger > 0 {
+							c.SetWriteDeadline(time.Now().Add(time.Millisecond))
+						}
+						c.Write(make([]byte, 16<<20))
+						c.(*net.TCPConn).SetLinger(linger)
+						c.Close()
+					}
+					go connect(-1)
+					go connect(100)
+					fd, _ := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+					go syscall.Connect(fd, &syscall.SockaddrInet4{Addr: dark.Addr().As4(), Port: 80})
+					x, y, err := blockingPair()
+					if err != nil {
+						t.Error(err)
+					}
+					go syscall.Write(x, make([]byte, 12<<20))
+					go syscall.Read(x, make([]byte, 10))
+					go syscall.Recvfrom(y, make([]byte, 16<<20), syscall.MSG_WAITALL)
+				})
+				time.Sleep(time.Duration(100+seed*700) * time.Millisecond)
+				sched.Enter()
+				h.Kill()
+				p.Exit(137)
+				stack.Reset()
+				h.Boot()
+				sched.Leave()
+				time.Sleep(time.Duration(seed) * time.Second)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Close()
+	}
 }
 
 // BenchmarkTCPRoundTrip compares with the machine's loopback.
