@@ -48,7 +48,7 @@ type Network struct {
 	paths            []*path   // those that were used or named, in that order
 	pool             *Datagram // free packets
 	big              *Datagram // free packets with a buffer above smallBuffer
-	nbig             int
+	bigBytes         int       // of these
 	depth            int       // of tcpEnter
 	inbox, inboxLast *Datagram // segments that arrived meanwhile
 	flows            uint64    // TCP connections begun

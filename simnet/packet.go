@@ -63,8 +63,8 @@ const (
 )
 
 const (
-	smallBuffer = 2048 // buffers up to this size are pooled without a limit
-	maxBig      = 64   // larger ones, so many
+	smallBuffer = 2048     // buffers up to this size are pooled without a limit
+	maxBig      = 16 << 20 // larger ones, so many bytes
 )
 
 // get takes a packet with room for size bytes from the pool.
@@ -73,7 +73,7 @@ func (n *Network) get(size int) *Datagram {
 	if size > smallBuffer && n.big != nil {
 		p = n.big
 		n.big = p.next
-		n.nbig--
+		n.bigBytes -= cap(p.buf)
 	} else if p != nil {
 		n.pool = p.next
 	} else {
@@ -108,8 +108,8 @@ func (n *Network) put(p *Datagram) {
 		p.seg.from, p.seg.to = nil, nil
 	}
 	if cap(p.buf) > smallBuffer {
-		if n.nbig < maxBig {
-			n.nbig++
+		if n.bigBytes < maxBig {
+			n.bigBytes += cap(p.buf)
 			p.next, n.big = n.big, p
 		}
 		return // beyond that the garbage collector takes it

@@ -48,6 +48,12 @@ func BenchmarkTCPStream(b *testing.B) {
 			x, y := l.conn()
 			l.SetDefault(c.link)
 			out, in := make([]byte, 1<<16), make([]byte, 1<<16)
+			for range 1000 { // the windows open
+				x.Send(out, false)
+				for l.w.Step() {
+				}
+				y.Recv(in, false)
+			}
 			b.SetBytes(int64(len(out)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -294,24 +294,6 @@ func (p *Process) next(c *Call, f *file, flags int) (*simnet.Datagram, syscall.E
 	return d, errno
 }
 
-// mayBlock is EAGAIN, or has the call wait until the file changes or its
-// receive timeout passes.
-func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
-	return p.mayBlockAt(c, f, flags, 0)
-}
-
-// mayBlockAt is mayBlock for a call that has read bytes already.
-func (p *Process) mayBlockAt(c *Call, f *file, flags, done int) syscall.Errno {
-	if !f.blocking() || flags&syscall.MSG_DONTWAIT != 0 || p.expired {
-		return syscall.EAGAIN
-	}
-	due := p.deadline
-	if !p.resumed && f.sock.opts.rcvTimeout > 0 {
-		due = p.k.w.Now() + f.sock.opts.rcvTimeout
-	}
-	return p.waitAt(c, f, due, done)
-}
-
 // receive takes one datagram into b, which is the program's memory.
 func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen unsafe.Pointer) (uintptr, syscall.Errno) {
 	switch f.kind {

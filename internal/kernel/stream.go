@@ -32,15 +32,6 @@ func (p *Process) connectStream(c *Call, f *file, a *sockaddr) (uintptr, syscall
 	return 0, p.waitFor(c, f, p.due(f.sock.opts.sndTimeout))
 }
 
-// due is when a call that waits gives up: what it said when it began to wait,
-// or after the timeout of its socket, if that is positive.
-func (p *Process) due(timeout int64) int64 {
-	if p.resumed || timeout <= 0 {
-		return p.deadline
-	}
-	return p.k.w.Now() + timeout
-}
-
 func (p *Process) sysListen(c *Call) (uintptr, syscall.Errno) {
 	f, errno := p.socketOf(c.Arg[0])
 	switch {
@@ -121,6 +112,9 @@ func (p *Process) sendStream(c *Call, f *file, b []byte, m *syscall.Msghdr, flag
 			if part, last, errno = p.gatherFrom(m, done); errno != 0 {
 				return partly(done, errno)
 			}
+		}
+		if done > 0 && t.Failed() {
+			return uintptr(done), 0 // the error is for the next call
 		}
 		n, errno := t.Send(part, !last)
 		done += n
@@ -220,7 +214,7 @@ func (p *Process) receiveStream(c *Call, f *file, b []byte, m *syscall.Msghdr, f
 			}
 		}
 	} else {
-		for errno == 0 && done < want {
+		for errno == 0 && done < want && !(done > 0 && f.sock.tcp.Failed()) {
 			part, n := b[min(done, len(b)):], 0
 			if m != nil {
 				part = vectorPart(m, done)

@@ -56,9 +56,10 @@ const errBlock = syscall.Errno(1 << 12)
 // waitFor makes the call wait: for the file's next change, unless it is nil,
 // until due, unless that is 0.
 //
-// What the call has done so far, and what it waited for, is kept from one attempt to the next by rewriting
-// the call, as Linux restarts calls: above its 16 low bits, Trap holds the
-// number of the WaitPoint. [Process.resume] takes that away again.
+// What the call has done so far, and what it waited for, is kept from one
+// attempt to the next by rewriting the call, as Linux restarts calls: above its
+// 16 low bits, Trap holds the number of the WaitPoint. [Process.resume] takes
+// that away again.
 func (p *Process) waitFor(c *Call, f *file, due int64) syscall.Errno {
 	return p.waitAt(c, f, due, 0)
 }
@@ -84,6 +85,29 @@ func (p *Process) waitAt(c *Call, f *file, due int64, done int) syscall.Errno {
 	c.Trap |= uintptr(wp.number+1) << 16
 	p.block = wp
 	return errBlock
+}
+
+// due is when a call that waits gives up: what it said when it began to wait,
+// or after the timeout of its socket, if that is positive.
+func (p *Process) due(timeout int64) int64 {
+	if p.resumed || timeout <= 0 {
+		return p.deadline
+	}
+	return p.k.w.Now() + timeout
+}
+
+// mayBlock is EAGAIN, or has the call wait until the file changes or its
+// receive timeout passes.
+func (p *Process) mayBlock(c *Call, f *file, flags int) syscall.Errno {
+	return p.mayBlockAt(c, f, flags, 0)
+}
+
+// mayBlockAt is mayBlock for a call that has read bytes already.
+func (p *Process) mayBlockAt(c *Call, f *file, flags, done int) syscall.Errno {
+	if !f.blocking() || flags&syscall.MSG_DONTWAIT != 0 || p.expired {
+		return syscall.EAGAIN
+	}
+	return p.waitAt(c, f, p.due(f.sock.opts.rcvTimeout), done)
 }
 
 // resume ends the wait of a call that is made again.
