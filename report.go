@@ -18,7 +18,7 @@ const (
 	fullSeeds    = 5   // seeds shown in full
 	reportSeeds  = 100 // seeds that a report is written of
 	inlineLines  = 50  // of the journal
-	inlineStack  = 24  // lines of a stack
+	inlineStack  = 48  // lines of a stack, or of two
 	inlineFailed = 3   // failures of one seed
 )
 

@@ -322,6 +322,24 @@ func init() {
 			}
 		}, dst.Seeds(1), dst.Twice())
 	}
+	// A host that reads a file which the test writes differently before each run.
+	children["file"] = func(t *testing.T) {
+		dst.Run(t, func(w *dst.World) {
+			calls++
+			h := w.Host("reader")
+			if err := h.Disk().WriteFile("/etc/reader.conf", []byte(strings.Repeat("x", calls))); err != nil {
+				t.Error(err)
+			}
+			h.Do(func() {
+				time.Sleep(time.Second)
+				conf, err := os.ReadFile("/etc/reader.conf")
+				if err != nil {
+					t.Error(err)
+				}
+				readerWaits(len(conf))
+			})
+		}, dst.Seeds(1), dst.Twice())
+	}
 	children["steady"] = func(t *testing.T) {
 		n := 0
 		dst.Run(t, func(w *dst.World) {
@@ -332,9 +350,17 @@ func init() {
 	}
 }
 
+func readerWaits(n int) {
+	for range n {
+		time.Sleep(time.Minute)
+	}
+}
+
 // A seed whose two runs differ fails, and says where they part.
 func TestTwice(t *testing.T) {
 	runChild(t, "twice").has(t, "two runs of one seed part at step", "the second run then made", "rerun: ")
+	runChild(t, "file").has(t, "two runs of one seed part at step", "1.0000", "host reader goroutine 2 syscall read = 1",
+		"host reader goroutine 2 syscall read = 2", "the first run then made", "the second run then made", "os.ReadFile", "run_sim_test.go")
 	runChild(t, "steady").passes(t).says(t, "calls: 3")
 	runChildEnv(t, "steady", []string{"DST_CHECK=1"}).passes(t).says(t, "calls: 6")
 	runChild(t, "steady", "-dst.check").passes(t).says(t, "calls: 6")

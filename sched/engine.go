@@ -2,7 +2,6 @@ package sched
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -148,8 +147,10 @@ func SetHooks(onPanic func(v any, fatal bool), onExit func(code int)) {
 }
 
 // SetKernel sets what serves system calls of simulated goroutines, on the
-// goroutine that makes them and outside of kernel context.
-func SetKernel(traps Traps, f func(c *Call) (r1, r2, errno uintptr)) {
+// goroutine that makes them and outside of kernel context. Text renders what the
+// kernel notes of a call in the trace.
+func SetKernel(traps Traps, f func(c *Call) (r1, r2, errno uintptr), text func(what uint64) string) {
+	callText = text
 	rtSetTraps(&traps)
 	rtSetKernel(f)
 }
@@ -159,10 +160,3 @@ func SetPoller(p Poller) { rtSetPoller(p) }
 
 // SetProcess sets what answers for package syscall's state of a process.
 func SetProcess(f func() ProcessState) { rtSetProcess(f) }
-
-// stackOf returns the stack of the calling goroutine without the frames of
-// this package.
-func stackOf() string {
-	buf := make([]byte, 64<<10)
-	return string(buf[:runtime.Stack(buf, false)])
-}

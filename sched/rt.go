@@ -25,6 +25,8 @@ type rtWorld struct {
 	uid       uint64
 }
 
+const stackDepth = 24 // of a recorded step
+
 // An rtStep is one recorded step as the runtime writes it.
 type rtStep struct {
 	now  int64
@@ -33,7 +35,7 @@ type rtStep struct {
 	kind uint32
 	n    int32
 	what uint64
-	pc   [14]uintptr
+	pc   [stackDepth]uintptr
 }
 
 // An rtHost is the part of a host's incarnation that package runtime works

@@ -36,7 +36,6 @@ func rtTimers() int64                                { return 0 }
 func rtEnter()                                       {}
 func rtLeave(sync bool)                              {}
 func rtQuiet() bool                                  { return false }
-func rtInKernel() bool                               { return false }
 func rtList(h *rtHost, buf []goroutineInfo) int      { return 0 }
 func rtHolder(w *rtWorld) (goid uint64, host uint32) { return 0, 0 }
 

@@ -31,7 +31,6 @@ func rtTimers() int64
 func rtEnter()
 func rtLeave(sync bool)
 func rtQuiet() bool
-func rtInKernel() bool
 func rtList(h *rtHost, buf []goroutineInfo) int
 func rtHolder(w *rtWorld) (goid uint64, host uint32)
 

@@ -23,17 +23,20 @@ type Trace struct {
 	Steps  []Step
 	Lost   int // steps that could not be recorded
 	names  func(uint32) string
-	stacks [][14]uintptr
-	known  map[[14]uintptr]int32
+	stacks [][stackDepth]uintptr
+	known  map[[stackDepth]uintptr]int32
 }
 
 const traceBuffer = 1 << 14
 
+// callText renders what the kernel notes of a system call; see [SetKernel].
+var callText func(what uint64) string
+
 // Record makes the world keep every step, for [Trace.Diff]. It changes nothing
 // else. It is called before Run.
 func (w *World) Record() {
-	w.trace = &Trace{known: map[[14]uintptr]int32{}, stacks: make([][14]uintptr, 1)}
-	w.trace.known[[14]uintptr{}] = 0
+	w.trace = &Trace{known: map[[stackDepth]uintptr]int32{}, stacks: make([][stackDepth]uintptr, 1)}
+	w.trace.known[[stackDepth]uintptr{}] = 0
 	w.trace.names = func(id uint32) string {
 		if int(id) < len(w.hosts) {
 			return w.hosts[id].name
@@ -124,7 +127,16 @@ func (t *Trace) line(i int) string {
 	if s.G != 0 {
 		g = fmt.Sprintf(" goroutine %d", s.G)
 	}
-	return fmt.Sprintf("%-14v host %s%s %v %#x", at, host, g, s.Kind, s.What)
+	what := fmt.Sprintf("%#x", s.What)
+	switch {
+	case s.Kind == KindSyscall && callText != nil:
+		what = callText(s.What)
+	case s.Kind == KindEvent:
+		what = fmt.Sprintf("due %v", time.Duration(int64(s.What)-Epoch))
+	case s.Kind == KindRun || s.Kind == KindEngine:
+		what = ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%-14v host %s%s %v %s", at, host, g, s.Kind, what))
 }
 
 // detail renders a step with its stack, or that there is none.
