@@ -108,15 +108,33 @@ func (w *World) loop() {
 // what is due, and draws who goes on. It is called outside of kernel context.
 func (w *World) Point() {
 	if rtCharge() {
-		rtEnter()
-		if w.trace != nil {
-			w.trace.drain(w.rt)
-		}
-		w.fireDue()
-		rtTimers()
-		rtLeave(false)
+		w.runDue()
 	}
 	rtDraw()
+}
+
+func (w *World) runDue() {
+	rtEnter()
+	if w.trace != nil {
+		w.trace.drain(w.rt)
+	}
+	w.fireDue()
+	rtTimers()
+	rtLeave(false)
+}
+
+// BeginCall begins a system call of a simulated goroutine, outside of kernel
+// context: it returns the goroutine's host, and whether the call is to leave no
+// trace, since std makes it for the process rather than for the program. With
+// point, any other is a scheduling point.
+func BeginCall(point bool) (h *Host, quiet bool) {
+	user, quiet, due := rtCall(point)
+	h = (*Host)(user)
+	if due {
+		h.w.runDue()
+		rtDraw()
+	}
+	return h, quiet
 }
 
 // Watch calls check on a goroutine of the world after every step, whenever it

@@ -59,8 +59,7 @@ const (
 
 //go:norace
 func (rt *rtWorld) note(kind Kind, host uint32, what uint64) {
-	h := mix(rt.chain ^ uint64(rt.now))
-	rt.chain = mix(h ^ uint64(kind)<<56 ^ uint64(host)<<32 ^ what)
+	rt.chain = mix(rt.chain ^ uint64(rt.now)*0x9e3779b97f4a7c15 ^ uint64(kind)<<56 ^ uint64(host)<<40 ^ what)
 }
 
 // A goroutineInfo is what the runtime tells of one goroutine.

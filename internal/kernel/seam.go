@@ -25,18 +25,14 @@ func current() *Process { return Of(sched.CurrentHost()) }
 
 // serveCall serves one system call of a simulated goroutine.
 func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
-	h := sched.CurrentHost()
-	w := h.World()
-	if h.ID() == 0 {
-		w.Stop(fmt.Errorf("%s: a network call of the test itself, outside of any host; make it inside Host.Do or Host.Go\n%s", Name(c.Trap), debug.Stack()))
-		return ^uintptr(0), 0, uintptr(syscall.EPERM)
-	}
 	// Output is no scheduling point: what is shared by a process's own log,
 	// such as the lock of package log, is never held by a goroutine that waits.
-	quiet := sched.Quiet()
 	trap := c.Trap
-	if !quiet && (trap != syscall.SYS_WRITE || c.Arg[0] > 2) {
-		w.Point()
+	h, quiet := sched.BeginCall(trap != syscall.SYS_WRITE || c.Arg[0] > 2)
+	w := h.World()
+	if h.ID() == 0 {
+		w.Stop(fmt.Errorf("%s: a network call of the test itself, outside of any host; make it inside Host.Do or Host.Go\n%s", Name(trap), debug.Stack()))
+		return ^uintptr(0), 0, uintptr(syscall.EPERM)
 	}
 	for {
 		sched.EnterCall()
