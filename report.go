@@ -18,7 +18,7 @@ const (
 	fullSeeds    = 5   // seeds shown in full
 	reportSeeds  = 100 // seeds that a report is written of
 	inlineLines  = 50  // of the journal
-	inlineStack  = 24  // lines of a stack
+	inlineStack  = 48  // lines of a stack, or of two
 	inlineFailed = 3   // failures of one seed
 )
 
@@ -129,19 +129,11 @@ func (r *runner) write(t *testing.T, w *World) (path string, err error) {
 		}
 	}
 	path = filepath.Join(dir, fileName(fmt.Sprintf("%s_seed=%d.txt", r.t.Name(), w.seed)))
-	f, err := os.CreateTemp(dir, "."+fileName(r.t.Name())+"-*")
+	err = writeFile(path, func(f *os.File) error {
+		_, err := f.WriteString(r.reportText(w))
+		return err
+	})
 	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(r.reportText(w))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 		return "", err
 	}
 	return path, nil

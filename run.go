@@ -99,11 +99,15 @@ func (r *runner) run(t *testing.T, seed uint64) {
 	defer running.Unlock()
 	before := r.t.Failed()
 	twice := r.c.twice || r.checked
-	w := r.world(seed, twice)
+	traces, _ := tracing.value()
+	w := r.world(seed, twice || traces != "")
 	skipped := w.exited() && r.t.Skipped() && (before || !r.t.Failed())
 	if twice && !skipped {
 		other := r.world(seed, true)
 		w.compare(other)
+	}
+	if traces != "" && !skipped {
+		r.compareFile(traces, w)
 	}
 	if len(w.failures) == 0 {
 		switch {
@@ -162,11 +166,15 @@ func (w *World) exited() bool { return !w.returned && len(w.failures) == 0 }
 // compare fails the seed if the other run of it differs.
 func (w *World) compare(other *World) {
 	if d := w.sw.Trace().Diff(other.sw.Trace()); d != nil {
-		text, rest, _ := strings.Cut(d.Error(), "\n")
-		w.fail(text, strings.TrimPrefix(rest, "\n"))
+		w.parted(d)
 	} else if a, b := w.Fingerprint(), other.Fingerprint(); a != b {
 		w.fail(fmt.Sprintf("two runs of one seed have the fingerprints %#x and %#x, though their steps are the same", a, b), "")
 	}
+}
+
+func (w *World) parted(d *sched.Divergence) {
+	text, rest, _ := strings.Cut(d.Error(), "\n")
+	w.fail(text, strings.TrimPrefix(rest, "\n"))
 }
 
 // spins are the notes of goroutines that had to be interrupted. They come from

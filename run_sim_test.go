@@ -322,6 +322,31 @@ func init() {
 			}
 		}, dst.Seeds(1), dst.Twice())
 	}
+	// A host that reads a file which the test writes differently before each run.
+	children["file"] = func(t *testing.T) {
+		dst.Run(t, func(w *dst.World) {
+			calls++
+			h := w.Host("reader")
+			if err := h.Disk().WriteFile("/etc/reader.conf", []byte(strings.Repeat("x", calls))); err != nil {
+				t.Error(err)
+			}
+			h.Do(func() {
+				time.Sleep(time.Second)
+				conf, err := os.ReadFile("/etc/reader.conf")
+				if err != nil {
+					t.Error(err)
+				}
+				readerWaits(len(conf))
+			})
+		}, dst.Seeds(1), dst.Twice())
+	}
+	// A host that does what its process's environment says.
+	children["machine"] = func(t *testing.T) {
+		waits := len(os.Getenv("DST_TEST_MACHINE"))
+		dst.Run(t, func(w *dst.World) {
+			w.Host("reader").Do(func() { readerWaits(waits) })
+		}, dst.Seeds(2))
+	}
 	children["steady"] = func(t *testing.T) {
 		n := 0
 		dst.Run(t, func(w *dst.World) {
@@ -332,12 +357,39 @@ func init() {
 	}
 }
 
+func readerWaits(n int) {
+	for range n {
+		time.Sleep(time.Minute)
+	}
+}
+
 // A seed whose two runs differ fails, and says where they part.
 func TestTwice(t *testing.T) {
 	runChild(t, "twice").has(t, "two runs of one seed part at step", "the second run then made", "rerun: ")
+	runChild(t, "file").has(t, "two runs of one seed part at step", "1.0000", "host reader goroutine 2 syscall read = 1",
+		"host reader goroutine 2 syscall read = 2", "the first run then made", "the second run then made", "os.ReadFile", "run_sim_test.go")
 	runChild(t, "steady").passes(t).says(t, "calls: 3")
 	runChildEnv(t, "steady", []string{"DST_CHECK=1"}).passes(t).says(t, "calls: 6")
 	runChild(t, "steady", "-dst.check").passes(t).says(t, "calls: 6")
+}
+
+// A trace that one process leaves is what the next one is compared with.
+func TestTraceDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "traces")
+	kept, other := []string{"DST_TRACE=" + dir}, []string{"DST_TRACE=" + dir, "DST_TEST_MACHINE=x"}
+	runChildEnv(t, "machine", kept).passes(t)
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v, %v; want two traces", files, err)
+	}
+	runChildEnv(t, "machine", kept).passes(t)
+	runChild(t, "machine", "-dst.trace="+dir).passes(t)
+	runChildEnv(t, "machine", other).has(t, "two runs of one seed part at step", "host reader goroutine",
+		"the first run then made", "the second run then made", "dst_test.init", "run_sim_test.go")
+	if err := os.WriteFile(filepath.Join(dir, files[0].Name()), []byte("\tgarbage\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	runChildEnv(t, "machine", kept).has(t, "cannot be read; remove it", "line 1 of a trace: a frame before any stack")
 }
 
 // Parallel tests take turns: one world at a time.

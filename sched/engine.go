@@ -2,7 +2,6 @@ package sched
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 )
 
@@ -109,15 +108,33 @@ func (w *World) loop() {
 // what is due, and draws who goes on. It is called outside of kernel context.
 func (w *World) Point() {
 	if rtCharge() {
-		rtEnter()
-		if w.trace != nil {
-			w.trace.drain(w.rt)
-		}
-		w.fireDue()
-		rtTimers()
-		rtLeave(false)
+		w.runDue()
 	}
 	rtDraw()
+}
+
+func (w *World) runDue() {
+	rtEnter()
+	if w.trace != nil {
+		w.trace.drain(w.rt)
+	}
+	w.fireDue()
+	rtTimers()
+	rtLeave(false)
+}
+
+// BeginCall begins a system call of a simulated goroutine, outside of kernel
+// context: it returns the goroutine's host, and whether the call is to leave no
+// trace, since std makes it for the process rather than for the program. With
+// point, any other is a scheduling point.
+func BeginCall(point bool) (h *Host, quiet bool) {
+	user, quiet, due := rtCall(point)
+	h = (*Host)(user)
+	if due {
+		h.w.runDue()
+		rtDraw()
+	}
+	return h, quiet
 }
 
 // Watch calls check on a goroutine of the world after every step, whenever it
@@ -148,8 +165,10 @@ func SetHooks(onPanic func(v any, fatal bool), onExit func(code int)) {
 }
 
 // SetKernel sets what serves system calls of simulated goroutines, on the
-// goroutine that makes them and outside of kernel context.
-func SetKernel(traps Traps, f func(c *Call) (r1, r2, errno uintptr)) {
+// goroutine that makes them and outside of kernel context. Text renders what the
+// kernel notes of a call in the trace.
+func SetKernel(traps Traps, f func(c *Call) (r1, r2, errno uintptr), text func(what uint64) string) {
+	callText = text
 	rtSetTraps(&traps)
 	rtSetKernel(f)
 }
@@ -159,10 +178,3 @@ func SetPoller(p Poller) { rtSetPoller(p) }
 
 // SetProcess sets what answers for package syscall's state of a process.
 func SetProcess(f func() ProcessState) { rtSetProcess(f) }
-
-// stackOf returns the stack of the calling goroutine without the frames of
-// this package.
-func stackOf() string {
-	buf := make([]byte, 64<<10)
-	return string(buf[:runtime.Stack(buf, false)])
-}

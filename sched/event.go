@@ -23,17 +23,11 @@ func (e *Event) Queued() bool { return e.index != 0 }
 // When tells the virtual time e is queued for.
 func (e *Event) When() int64 { return e.when }
 
-type funcHandler func()
-
-func (f funcHandler) Fire() { f() }
-
 // eventQueue is a binary heap by (when, seq).
 type eventQueue struct {
 	heap []*Event
 	seq  uint64
 }
-
-func (q *eventQueue) len() int { return len(q.heap) }
 
 func (q *eventQueue) min() *Event {
 	if len(q.heap) == 0 {

@@ -12,6 +12,27 @@ const (
 	hostDead
 )
 
+// What a [KindHost] entry of the trace says; above its low byte stands the
+// incarnation that boots.
+const (
+	hostBooted = iota + 1
+	hostKilled
+	hostWasPaused
+	hostResumed
+)
+
+func hostText(what uint64) string {
+	switch what & 0xff {
+	case hostBooted:
+		return fmt.Sprintf("boots, incarnation %d", what>>8)
+	case hostKilled:
+		return "is killed"
+	case hostWasPaused:
+		return "is paused"
+	}
+	return "is resumed"
+}
+
 // A Host is a group of goroutines with a clock and a random stream of its
 // own: what runs on one simulated machine. Each Boot begins an incarnation.
 type Host struct {
@@ -68,7 +89,7 @@ func (h *Host) Boot() {
 		h.rt.wall, h.rt.mono0, h.rt.base, h.rt.ppb = old.wall, old.mono0, old.base, old.ppb
 	}
 	if h.id != 0 {
-		h.w.note(KindHost, h.id, uint64(h.incarnation)<<8|1)
+		h.w.note(KindHost, h.id, uint64(h.incarnation)<<8|hostBooted)
 	}
 }
 
@@ -83,7 +104,7 @@ func (h *Host) Goroutines() int { return int(h.rt.live) }
 // is destroyed by the engine, once it has left kernel context.
 func (h *Host) Kill() {
 	w := h.w
-	w.note(KindHost, h.id, 2)
+	w.note(KindHost, h.id, hostKilled)
 	if CurrentHost() == h {
 		h.rt.state = hostDead
 		w.condemned = append(w.condemned, h.rt)
@@ -104,7 +125,7 @@ func Exit() { rtExit() }
 // make them runnable is not lost. It is called in kernel context.
 func (h *Host) Pause() {
 	if h.rt.state == hostRuns {
-		h.w.note(KindHost, h.id, 3)
+		h.w.note(KindHost, h.id, hostWasPaused)
 		rtPause(h.rt)
 	}
 }
@@ -112,7 +133,7 @@ func (h *Host) Pause() {
 // Resume undoes Pause.
 func (h *Host) Resume() {
 	if h.rt.state == hostPaused {
-		h.w.note(KindHost, h.id, 4)
+		h.w.note(KindHost, h.id, hostResumed)
 		rtResume(h.rt)
 	}
 }

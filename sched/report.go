@@ -81,9 +81,11 @@ func (w *World) escaped() error {
 
 func formatFrames(frames *runtime.Frames) string {
 	var b strings.Builder
+	top := true
 	for {
 		f, more := frames.Next()
-		if f.Function != "" {
+		top = top && isPlumbing(f.Function)
+		if f.Function != "" && !top {
 			fmt.Fprintf(&b, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
 		}
 		if !more {
@@ -114,15 +116,19 @@ func (w *World) describe() []Goroutine {
 // the names of its functions begin.
 var plumbing = []string{
 	"runtime.gopark", "runtime.goparkunlock",
-	"github.com/dstkit/dst/sched.rt", "github.com/dstkit/dst/sched.(*Waiter)", "github.com/dstkit/dst/sched.(*World).Point",
+	"github.com/dstkit/dst/sched.rt", "github.com/dstkit/dst/sched.(*Waiter)", "github.com/dstkit/dst/sched.(*World).",
 	"github.com/dstkit/dst/internal/kernel.", "internal/poll.dst", "syscall.dst",
+}
+
+func isPlumbing(function string) bool {
+	return slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(function, p) })
 }
 
 // program cuts the plumbing off the top of a stack.
 func program(stack string) string {
 	for rest := stack; ; {
 		function, after, ok := strings.Cut(rest, "\n")
-		if !ok || !slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(function, p) }) {
+		if !ok || !isPlumbing(function) {
 			return rest
 		}
 		if _, rest, ok = strings.Cut(after, "\n"); !ok {

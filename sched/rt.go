@@ -25,6 +25,8 @@ type rtWorld struct {
 	uid       uint64
 }
 
+const stackDepth = 24 // of a recorded step
+
 // An rtStep is one recorded step as the runtime writes it.
 type rtStep struct {
 	now  int64
@@ -33,7 +35,7 @@ type rtStep struct {
 	kind uint32
 	n    int32
 	what uint64
-	pc   [14]uintptr
+	pc   [stackDepth]uintptr
 }
 
 // An rtHost is the part of a host's incarnation that package runtime works
@@ -57,8 +59,7 @@ const (
 
 //go:norace
 func (rt *rtWorld) note(kind Kind, host uint32, what uint64) {
-	h := mix(rt.chain ^ uint64(rt.now))
-	rt.chain = mix(h ^ uint64(kind)<<56 ^ uint64(host)<<32 ^ what)
+	rt.chain = mix(rt.chain ^ uint64(rt.now)*0x9e3779b97f4a7c15 ^ uint64(kind)<<56 ^ uint64(host)<<40 ^ what)
 }
 
 // A goroutineInfo is what the runtime tells of one goroutine.

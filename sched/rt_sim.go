@@ -24,14 +24,13 @@ func rtPark(why string)
 func rtWake(g uintptr, id uint32)
 func rtSelf() (g uintptr, id uint32)
 func rtHostUser() unsafe.Pointer
+func rtCall(point bool) (user unsafe.Pointer, quiet, due bool)
 func rtCharge() bool
 func rtDraw()
 func rtNextTimer() int64
 func rtTimers() int64
 func rtEnter()
 func rtLeave(sync bool)
-func rtQuiet() bool
-func rtInKernel() bool
 func rtList(h *rtHost, buf []goroutineInfo) int
 func rtHolder(w *rtWorld) (goid uint64, host uint32)
 

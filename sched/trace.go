@@ -2,7 +2,6 @@ package sched
 
 import (
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 	"time"
@@ -23,17 +22,20 @@ type Trace struct {
 	Steps  []Step
 	Lost   int // steps that could not be recorded
 	names  func(uint32) string
-	stacks [][14]uintptr
-	known  map[[14]uintptr]int32
+	stacks [][stackDepth]uintptr
+	known  map[[stackDepth]uintptr]int32
 }
 
 const traceBuffer = 1 << 14
 
+// callText renders what the kernel notes of a system call; see [SetKernel].
+var callText func(what uint64) string
+
 // Record makes the world keep every step, for [Trace.Diff]. It changes nothing
 // else. It is called before Run.
 func (w *World) Record() {
-	w.trace = &Trace{known: map[[14]uintptr]int32{}, stacks: make([][14]uintptr, 1)}
-	w.trace.known[[14]uintptr{}] = 0
+	w.trace = &Trace{known: map[[stackDepth]uintptr]int32{}, stacks: make([][stackDepth]uintptr, 1)}
+	w.trace.known[[stackDepth]uintptr{}] = 0
 	w.trace.names = func(id uint32) string {
 		if int(id) < len(w.hosts) {
 			return w.hosts[id].name
@@ -105,14 +107,15 @@ func (t *Trace) Diff(b *Trace) *Divergence {
 	if i == n && len(t.Steps) == len(b.Steps) {
 		return nil
 	}
-	d := &Divergence{Index: i}
+	return t.divergence(i, t.detail(i), b.detail(i))
+}
+
+func (t *Trace) divergence(i int, a, b string) *Divergence {
 	var before strings.Builder
 	for j := max(0, i-8); j < i; j++ {
 		fmt.Fprintf(&before, "\t%s\n", t.line(j))
 	}
-	d.Before = before.String()
-	d.A, d.B = t.detail(i), b.detail(i)
-	return d
+	return &Divergence{Index: i, Before: before.String(), A: a, B: b}
 }
 
 // line renders one step.
@@ -124,47 +127,52 @@ func (t *Trace) line(i int) string {
 	if s.G != 0 {
 		g = fmt.Sprintf(" goroutine %d", s.G)
 	}
-	return fmt.Sprintf("%-14v host %s%s %v %#x", at, host, g, s.Kind, s.What)
+	what := fmt.Sprintf("%#x", s.What)
+	switch {
+	case s.Kind == KindSyscall && callText != nil:
+		what = callText(s.What)
+	case s.Kind == KindEvent:
+		what = fmt.Sprintf("due %v", time.Duration(int64(s.What)-Epoch))
+	case s.Kind == KindHost:
+		what = hostText(s.What)
+	case s.Kind == KindRun || s.Kind == KindEngine:
+		what = ""
+	}
+	return strings.TrimSpace(fmt.Sprintf("%-14v host %s%s %v %s", at, host, g, s.Kind, what))
 }
 
-// detail renders a step with its stack, or that there is none.
-func (t *Trace) detail(i int) string {
-	if i >= len(t.Steps) {
-		return "\tnothing: it had ended\n"
-	}
-	stack := t.stacks[t.Steps[i].stack]
+// stackText renders a stack that was recorded; "" if there is none.
+func (t *Trace) stackText(id int32) string {
+	stack := t.stacks[id]
 	n := 0
 	for n < len(stack) && stack[n] != 0 {
 		n++
 	}
+	if n == 0 {
+		return ""
+	}
+	return formatFrames(runtime.CallersFrames(stack[:n]))
+}
+
+// detail renders a step with its stack; for one that has none, that of the
+// goroutine that ran before it, which is where to look.
+func (t *Trace) detail(i int) string {
+	if i >= len(t.Steps) {
+		return ended
+	}
 	text := "\t" + t.line(i) + "\n"
-	if n > 0 {
-		text += formatFrames(runtime.CallersFrames(stack[:n]))
-	} else {
-		// What ran before it is where to look.
-		for j := i - 1; j >= 0; j-- {
-			if s := t.Steps[j]; s.Kind == KindRun {
-				stack := t.stacks[s.stack]
-				n := 0
-				for n < len(stack) && stack[n] != 0 {
-					n++
-				}
-				return text + "\tlast goroutine to run, from where it was resumed:\n" + formatFrames(runtime.CallersFrames(stack[:n]))
-			}
+	if stack := t.stackText(t.Steps[i].stack); stack != "" {
+		return text + stack
+	}
+	for j := i - 1; j >= 0; j-- {
+		if s := t.Steps[j]; s.Kind == KindRun {
+			return text + resumed + t.stackText(s.stack)
 		}
 	}
 	return text
 }
 
-// WriteTo writes the trace as text, a line a step: the canonical form.
-func (t *Trace) WriteTo(out io.Writer) (int64, error) {
-	var n int64
-	for i := range t.Steps {
-		m, err := fmt.Fprintln(out, t.line(i))
-		n += int64(m)
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
-}
+const (
+	ended   = "\tnothing: it had ended\n"
+	resumed = "\tlast goroutine to run, from where it was resumed:\n"
+)

@@ -240,10 +240,6 @@ func EnterCall() { rtEnter() }
 //go:norace
 func LeaveCall() { rtLeave(false) }
 
-// Quiet reports whether what the calling goroutine does is to leave no trace:
-// std fills a cache of the process, or looks whether it is old.
-func Quiet() bool { return rtQuiet() }
-
 // CopyIn copies memory of the program into a buffer of the kernel.
 func CopyIn(dst []byte, src unsafe.Pointer) {
 	rtCopy(unsafe.Pointer(unsafe.SliceData(dst)), src, uintptr(len(dst)))

@@ -14,7 +14,7 @@ import (
 // made the call, outside of kernel context until it enters it.
 
 func init() {
-	sched.SetKernel(Traps, serveCall)
+	sched.SetKernel(Traps, serveCall, callText)
 	sched.SetPoller(seamPoller{})
 	sched.SetProcess(func() sched.ProcessState { return current() })
 }
@@ -25,17 +25,14 @@ func current() *Process { return Of(sched.CurrentHost()) }
 
 // serveCall serves one system call of a simulated goroutine.
 func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
-	h := sched.CurrentHost()
-	w := h.World()
-	if h.ID() == 0 {
-		w.Stop(fmt.Errorf("%s: a network call of the test itself, outside of any host; make it inside Host.Do or Host.Go\n%s", Name(c.Trap), debug.Stack()))
-		return ^uintptr(0), 0, uintptr(syscall.EPERM)
-	}
 	// Output is no scheduling point: what is shared by a process's own log,
 	// such as the lock of package log, is never held by a goroutine that waits.
-	quiet := sched.Quiet()
-	if trap := c.Trap; !quiet && (trap != syscall.SYS_WRITE || c.Arg[0] > 2) {
-		w.Point()
+	trap := c.Trap
+	h, quiet := sched.BeginCall(trap != syscall.SYS_WRITE || c.Arg[0] > 2)
+	w := h.World()
+	if h.ID() == 0 {
+		w.Stop(fmt.Errorf("%s: a network call of the test itself, outside of any host; make it inside Host.Do or Host.Go\n%s", Name(trap), debug.Stack()))
+		return ^uintptr(0), 0, uintptr(syscall.EPERM)
 	}
 	for {
 		sched.EnterCall()
@@ -44,10 +41,10 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 			sched.LeaveCall()
 			return ^uintptr(0), 0, uintptr(syscall.ESRCH)
 		}
-		if !quiet {
-			w.Note(sched.KindSyscall, h.ID(), uint64(c.Trap&0xffff))
-		}
 		r1, r2, errno, block := p.Syscall(c)
+		if !quiet && block == nil {
+			w.Note(sched.KindSyscall, h.ID(), outcome(trap, r1, errno))
+		}
 		ended := p.dead
 		sched.LeaveCall()
 		if ended { // by this call
@@ -123,4 +120,22 @@ func (seamPoller) PollUnblock(ctx uintptr) {
 	sched.EnterCall()
 	PollUnblock(ctx)
 	sched.LeaveCall()
+}
+
+// outcome is what the trace keeps of a system call: its number, its result and
+// its errno, so that two runs part where a call answers differently.
+func outcome(trap, r1 uintptr, errno syscall.Errno) uint64 {
+	if errno != 0 {
+		r1 = 0
+	}
+	return uint64(trap&0xffff) | uint64(uint32(r1))<<16 | uint64(errno)<<48
+}
+
+// callText renders an outcome.
+func callText(what uint64) string {
+	name := Name(uintptr(what & 0xffff))
+	if errno := syscall.Errno(what >> 48); errno != 0 {
+		return name + ": " + errno.Error()
+	}
+	return fmt.Sprintf("%s = %d", name, int32(what>>16))
 }

@@ -15,6 +15,9 @@ func kernelPatches(goarch string) []Patch {
 		{File: "syscall/zsyscall_linux_" + goarch + ".go", Edits: []Edit{
 			{Find: "rawSyscallNoError(", Replace: "dstSyscallNoError(", Count: 8},
 		}},
+		{File: "internal/syscall/unix/fcntl_unix.go", Edits: []Edit{
+			{In: "func Fcntl(", Find: "func Fcntl(fd int, cmd int, arg int) (int, error) {\n", Replace: "$0\tif fd >= dstFirstFD {\n\t\treturn dstFcntl(fd, cmd, arg)\n\t}\n"},
+		}},
 		{File: "internal/poll/fd_poll_runtime.go", Edits: []Edit{
 			{In: "func (pd *pollDesc) init(", Find: "runtime_pollOpen(", Replace: "dstPollOpen("},
 			{In: "func (pd *pollDesc) close(", Find: "runtime_pollClose(", Replace: "dstPollClose("},
