@@ -123,7 +123,7 @@
 //     window, up to 4 MB. Setting a size ends that.
 //   - Half-open connections have no limit, as with SYN cookies.
 //   - TIME_WAIT lasts 60 s and costs no event. A SYN with a later timestamp ends
-//     it. Ephemeral ports skip it.
+//     it. Ephemeral ports skip it, but for loopback addresses after a second.
 //   - TCP_MAXSEG, and a link's MTU, take effect at once; there is no discovery.
 //   - Urgent data, fast open, TCP_DEFER_ACCEPT, MD5 and multipath are not
 //     modelled. MSG_MORE holds back a segment until more comes or 200 ms pass.

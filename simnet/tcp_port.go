@@ -3,6 +3,7 @@ package simnet
 import (
 	"net/netip"
 	"syscall"
+	"time"
 )
 
 // A bucket is what uses one local port: sockets that are bound, that listen,
@@ -191,18 +192,38 @@ func (t *TCP) leave() {
 // Connections to different peers share ports.
 func (t *TCP) autobind(local netip.Addr, remote netip.AddrPort) bool {
 	const count = lastEphemeral - firstEphemeral + 1
-	at := t.s.n.net.N(count)
+	at, now := t.s.n.net.N(count), t.s.now()
+	early := int64(0)
+	if local.IsLoopback() {
+		early = int64(timeWaitTime - time.Second) // net.ipv4.tcp_tw_reuse is 2
+	}
 	for i := range count {
 		port := uint16(firstEphemeral + (at+i)%count)
-		if b := t.s.tcp[port]; b != nil && (b.bound > 0 || len(b.listens) > 0) {
+		b := t.s.tcp[port]
+		if b != nil && b.taken(t.s, local, remote, now+early) {
 			continue
 		}
-		if t.s.unique(connection{netip.AddrPortFrom(local, port), remote}) {
-			t.join(port)
-			return true
-		}
+		t.join(port)
+		return true
 	}
 	return false
+}
+
+// taken tells whether a connecting socket may not use the port. A connection
+// that waits until the time given, or less, makes way.
+func (b *bucket) taken(s *Stack, local netip.Addr, remote netip.AddrPort, until int64) bool {
+	if b.bound > 0 || len(b.listens) > 0 {
+		return true
+	}
+	o := b.first
+	if o.remote != remote || o.local.Addr() != local { // it need not be the newest
+		o = s.conns[connection{netip.AddrPortFrom(local, b.port), remote}]
+	}
+	if o != nil && o.until != 0 && o.until <= until && (o.state == timeWait || o.until <= s.now()) {
+		o.destroy()
+		o = nil
+	}
+	return o != nil
 }
 
 // unique tells whether no connection has the addresses.

@@ -68,6 +68,33 @@ func TestTCPTimeWaitAgain(t *testing.T) {
 	}
 }
 
+// A host has 28232 ephemeral ports for one peer. Those in TIME_WAIT count, on
+// loopback addresses for a second.
+func TestTCPPortsUsedUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a second or two")
+	}
+	l := newLAN(t, 1, "a")
+	ls := l.listen("a", "0.0.0.0:80", 10)
+	use := func() syscall.Errno {
+		x := l.Lookup("a").NewTCP(tcp4)
+		defer x.Close()
+		errno := x.Connect(ap("127.0.0.1:80"))
+		if errno != syscall.EINPROGRESS {
+			return errno
+		}
+		x.Close()
+		l.accept(ls).Close()
+		return 0
+	}
+	for range lastEphemeral - firstEphemeral + 1 {
+		l.ok("connect", use())
+	}
+	l.is("one more", use(), syscall.EADDRNOTAVAIL)
+	l.wait(time.Second)
+	l.ok("a second later", use())
+}
+
 func TestTCPOrphan(t *testing.T) {
 	t.Run("peer never closes", func(t *testing.T) {
 		l := newLAN(t, 1, "a", "b")
