@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"mime"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -29,10 +28,6 @@ import (
 
 	"github.com/dstkit/dst"
 )
-
-// Package mime reads the files of whoever first asks it, once in a process: so
-// that no host does, in the first world and in no other, this asks before.
-func init() { mime.TypeByExtension(".html") }
 
 // pages is what the servers of these tests serve.
 func pages() http.Handler {

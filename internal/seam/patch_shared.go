@@ -9,6 +9,9 @@ func sharedPatches(release string) []Patch {
 		{File: "net/conf.go", Edits: []Edit{
 			{In: "func systemConf()", Find: "\tconfOnce.Do(initConfVal)\n", Replace: quiet + "$0"},
 		}},
+		{File: "mime/type.go", Edits: []Edit{
+			{In: "func initMime()", Find: "func initMime() {\n", Replace: "$0\tdstSetQuiet(1)\n\tdefer dstSetQuiet(-1)\n"},
+		}},
 		// Local time is UTC, whatever the machine and whichever host asks first.
 		{File: "time/zoneinfo_unix.go", Edits: []Edit{
 			{In: "func initLocal()", Find: "func initLocal() {\n", Replace: "$0\tif dstUTC {\n\t\tlocalLoc.name = \"UTC\"\n\t\treturn\n\t}\n"},
