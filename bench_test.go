@@ -16,34 +16,13 @@ import (
 	"github.com/dstkit/dst/simnet"
 )
 
-// runSeeds runs body in a world for each of n seeds, as Run does but without a
-// test to report to.
-func runSeeds(b *testing.B, n int, body func(w *World)) {
-	r := &runner{body: body, c: config{seeds: DefaultSeeds}}
-	for seed := range uint64(n) {
-		if w := r.world(seed, false); len(w.failures) > 0 {
-			b.Fatalf("seed %d: %v", seed, w.failures[0])
-		}
-	}
-}
-
-// BenchmarkWorld is a world of four hosts that do nothing.
-func BenchmarkWorld(b *testing.B) {
-	b.ReportAllocs()
-	runSeeds(b, b.N, func(w *World) {
-		for _, name := range []string{"a", "b", "c", "d"} {
-			w.Host(name)
-		}
-	})
-}
-
 // BenchmarkNaiveSeeds is a sweep over seeds of the naive store: three nodes and
 // a client that puts ten values, on a network with delays and losses.
 func BenchmarkNaiveSeeds(b *testing.B) {
 	b.ReportAllocs()
 	nodes := []string{"a:7000", "b:7000", "c:7000"}
 	quiet := log.New(io.Discard, "", 0)
-	runSeeds(b, b.N, func(w *World) {
+	RunWorlds(b, b.N, func(w *World) {
 		w.Net().SetDefault(simnet.Link{Latency: simnet.Uniform(time.Millisecond, 100*time.Millisecond), Loss: 0.05})
 		for id, name := range []string{"a", "b", "c"} {
 			w.Host(name, func() error {
@@ -64,7 +43,7 @@ func BenchmarkNaiveSeeds(b *testing.B) {
 // 100 ms. It reports how many times faster than real time that is.
 func BenchmarkIdleHour(b *testing.B) {
 	names := []string{"a", "b", "c"}
-	runSeeds(b, b.N, func(w *World) {
+	RunWorlds(b, b.N, func(w *World) {
 		for _, name := range names {
 			w.Host(name, func() error {
 				c, err := net.ListenPacket("udp", ":7000")
