@@ -89,29 +89,18 @@ func (t *TCP) family(a netip.Addr) (netip.Addr, syscall.Errno) {
 
 // accepts sets what the socket receives: what is sent to a.
 func (t *TCP) accepts(a netip.Addr) {
-	t.laddr = a
-	t.has4, t.has6 = a.Is4(), !a.Is4()
-	if a.IsUnspecified() {
-		t.laddr = netip.Addr{}
-		if t.v6 && !a.Is4() {
-			t.has4 = !t.v6only
-		}
-	}
+	t.laddr, t.has4, t.has6 = received(a, t.v6, t.v6only)
 }
 
 // take gives the socket a port, 0 for any, if nothing in the way holds it.
 func (t *TCP) take(port uint16) syscall.Errno {
 	if port == 0 {
-		const count = lastEphemeral - firstEphemeral + 1
-		at := t.s.n.net.N(count)
-		for i := 0; ; i++ {
-			if i == count {
-				return syscall.EADDRINUSE
-			}
-			port = uint16(firstEphemeral + (at+i)%count)
-			if b := t.s.tcp[port]; b == nil || !t.conflicts(b, true) {
-				break
-			}
+		port = t.s.n.ephemeral(func(port uint16) bool {
+			b := t.s.tcp[port]
+			return b == nil || !t.conflicts(b, true)
+		})
+		if port == 0 {
+			return syscall.EADDRINUSE
 		}
 	} else if b := t.s.tcp[port]; b != nil && t.conflicts(b, false) {
 		return syscall.EADDRINUSE

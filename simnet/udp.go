@@ -169,29 +169,15 @@ func (u *UDP) Bind(addr netip.AddrPort) syscall.Errno {
 
 // receive sets what the socket receives: what is sent to a.
 func (u *UDP) receive(a netip.Addr) {
-	u.laddr = a
-	u.has4, u.has6 = a.Is4(), !a.Is4()
-	if a.IsUnspecified() {
-		u.laddr = netip.Addr{}
-		if u.v6 && !a.Is4() {
-			u.has4 = !u.v6only
-		}
-	}
+	u.laddr, u.has4, u.has6 = received(a, u.v6, u.v6only)
 }
 
 // take gives the socket a port, 0 for any, if nothing in the way holds it.
 func (u *UDP) take(port uint16) syscall.Errno {
 	if port == 0 {
-		const count = lastEphemeral - firstEphemeral + 1
-		at := u.s.n.net.N(count)
-		for i := 0; ; i++ {
-			if i == count {
-				return syscall.EADDRINUSE
-			}
-			port = uint16(firstEphemeral + (at+i)%count)
-			if !u.conflicts(port) {
-				break
-			}
+		port = u.s.n.ephemeral(func(port uint16) bool { return !u.conflicts(port) })
+		if port == 0 {
+			return syscall.EADDRINUSE
 		}
 	} else if u.conflicts(port) {
 		return syscall.EADDRINUSE

@@ -87,6 +87,17 @@ func TestUDP(t *testing.T) {
 	}
 }
 
+// ask makes n round trips with a server that answers what it gets.
+func ask(c net.Conn, n int) {
+	buf := make([]byte, 100)
+	for range n {
+		c.Write(buf[:32])
+		if _, err := c.Read(buf); err != nil {
+			panic(err)
+		}
+	}
+}
+
 func BenchmarkUDPRoundTrip(b *testing.B) {
 	echo := func(c net.PacketConn) {
 		buf := make([]byte, 100)
@@ -96,15 +107,6 @@ func BenchmarkUDPRoundTrip(b *testing.B) {
 				return
 			}
 			c.(*net.UDPConn).WriteToUDPAddrPort(buf[:n], from)
-		}
-	}
-	ask := func(c net.Conn, n int) {
-		buf := make([]byte, 100)
-		for range n {
-			c.Write(buf[:32])
-			if _, err := c.Read(buf); err != nil {
-				panic(err)
-			}
 		}
 	}
 	b.Run("real", func(b *testing.B) {

@@ -222,15 +222,6 @@ func BenchmarkTCPRoundTrip(b *testing.B) {
 			}
 		}
 	}
-	ask := func(c net.Conn, n int) {
-		buf := make([]byte, 100)
-		for range n {
-			c.Write(buf[:32])
-			if _, err := c.Read(buf); err != nil {
-				panic(err)
-			}
-		}
-	}
 	b.Run("real", func(b *testing.B) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -1,7 +1,7 @@
 package seam
 
 // clockPatches make package time follow the world's clock.
-func clockPatches(release string) []Patch {
+func clockPatches() []Patch {
 	return []Patch{
 		{File: "runtime/time.go", Edits: []Edit{
 			{In: "func time_runtimeNow(", Find: "\treturn time_now()\n",

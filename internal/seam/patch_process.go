@@ -2,7 +2,7 @@ package seam
 
 // processPatches give each host what std keeps in the process: its end, its
 // environment, its signals.
-func processPatches(release string) []Patch {
+func processPatches() []Patch {
 	return []Patch{
 		{File: "runtime/panic.go", Edits: []Edit{
 			{In: "func fatalpanic(", Find: "\tvar docrash bool\n", Replace: "$0\tif msgs != nil {\n\t\tdstPanicked(msgs.arg, false)\n\t}\n"},

@@ -2,7 +2,7 @@ package seam
 
 // schedulerPatches puts the token in package runtime: who may run, and who is
 // next. See files/runtime for the functions called.
-func schedulerPatches(release string) []Patch {
+func schedulerPatches() []Patch {
 	return []Patch{
 		{File: "runtime/runtime2.go", Edits: []Edit{
 			{In: "type g struct {", Find: "\tbubble  *synctestBubble\n", Replace: "$0\tdst     dstG\n"},

@@ -3,14 +3,14 @@ package seam
 // sharedPatches deal with what std finds out once a process, at first use, and
 // which is the same for all: that happens quietly, without a scheduling point, a
 // trace or a cost, or else the first world would differ from those after it.
-func sharedPatches(release string) []Patch {
-	const quiet = "\tdefer dstQuiet()()\n"
+func sharedPatches() []Patch {
+	const quiet = "\tdstSetQuiet(1)\n\tdefer dstSetQuiet(-1)\n"
 	return []Patch{
 		{File: "net/conf.go", Edits: []Edit{
 			{In: "func systemConf()", Find: "\tconfOnce.Do(initConfVal)\n", Replace: quiet + "$0"},
 		}},
 		{File: "mime/type.go", Edits: []Edit{
-			{In: "func initMime()", Find: "func initMime() {\n", Replace: "$0\tdstSetQuiet(1)\n\tdefer dstSetQuiet(-1)\n"},
+			{In: "func initMime()", Find: "func initMime() {\n", Replace: "$0" + quiet},
 		}},
 		// Local time is UTC, whatever the machine and whichever host asks first.
 		{File: "time/zoneinfo_unix.go", Edits: []Edit{
