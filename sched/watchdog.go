@@ -99,11 +99,15 @@ func (d *watchdog) look(w *World) {
 		d.err.Store(&SpinError{Host: name, After: stuck.Round(time.Second), Stack: allStacks()[goid]})
 		w.rt.spin = spinKill
 	case !d.passed:
+		stack := allStacks()[goid]
+		if w.rt.steps != d.steps {
+			return // it went on by itself meanwhile
+		}
 		d.passes++
 		d.passed = true
-		w.rt.spin = spinPass
 		if w.OnSpin != nil {
-			w.OnSpin(name, allStacks()[goid])
+			w.OnSpin(name, stack) // first: the run may be over soon after
 		}
+		w.rt.spin = spinPass
 	}
 }
