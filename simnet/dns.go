@@ -59,6 +59,7 @@ func (n *Network) nameServer() *DNS {
 		s := n.newStack(NameServer, serverIndex, nameServer4, nameServer6)
 		n.dns = &DNS{n: n, asked: map[asked]uint64{}}
 		n.dns.server.init(n.dns, s)
+		n.w.Name(serverID, NameServer)
 	}
 	return n.dns
 }

@@ -153,8 +153,12 @@ func (c *dnsConn) busy() {
 	c.s.d.n.w.Schedule(&c.idle, c.s.stack.now()+int64(dnsIdle), c)
 }
 
-// Fire ends a connection on which nothing happened.
-func (c *dnsConn) Fire() { c.close() }
+// Fire ends a connection on which nothing happened. A peer that reads nothing
+// would keep it for ever: that one is reset.
+func (c *dnsConn) Fire() {
+	c.t.LingerOn = c.t.Unsent() > 0
+	c.close()
+}
 
 func (c *dnsConn) close() {
 	if c.closed {
