@@ -94,7 +94,7 @@ func (d *DNS) records() *zone {
 func (d *DNS) addHost(s *Stack) {
 	name, err := parseName(s.name + "." + Domain)
 	if err != nil {
-		return // 63 bytes of dots and the like
+		return // such as a..b
 	}
 	for _, a := range [...]netip.Addr{s.addr, s.addr6} {
 		typ := typeA

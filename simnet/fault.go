@@ -84,14 +84,15 @@ func (n *Network) Partition(sides ...[]string) {
 	sched.Enter()
 	defer sched.Leave()
 	members := n.stacks
-	side := map[*Stack]int{} // 0: not named
+	sideOf := make([]int, len(n.stacks)+1) // 0: not named; the last is the name server's
+	side := func(s *Stack) *int { return &sideOf[min(s.index, len(n.stacks))] }
 	for i, names := range sides {
 		for _, name := range names {
 			s := n.host("Partition", name)
-			if at := side[s]; at != 0 && at != i+1 {
+			if at := *side(s); at != 0 && at != i+1 {
 				panic(fmt.Sprintf("simnet: Partition: host %q is on two sides", name))
 			}
-			side[s] = i + 1
+			*side(s) = i + 1
 			if s.index == serverIndex && len(members) == len(n.stacks) {
 				members = append(slices.Clone(n.stacks), s)
 			}
@@ -100,13 +101,13 @@ func (n *Network) Partition(sides ...[]string) {
 	alone := len(sides) == 1
 	n.tell("partition %s", fmt.Sprint(sides))
 	for _, a := range n.stacks {
-		if alone && side[a] != 0 && len(members) == len(n.stacks) {
+		if alone && *side(a) != 0 && len(members) == len(n.stacks) {
 			n.leaveServer(a)
 		}
 	}
 	for _, a := range members {
 		for _, b := range members {
-			x, y := side[a], side[b]
+			x, y := *side(a), *side(b)
 			if x == y || !alone && (x == 0 || y == 0) {
 				continue
 			}
