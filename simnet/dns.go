@@ -3,6 +3,7 @@ package simnet
 import (
 	"fmt"
 	"hash/fnv"
+	"io"
 	"net/netip"
 
 	"github.com/dstkit/dst/sched"
@@ -143,7 +144,7 @@ func (d *DNS) Add(records ...string) {
 		if !z.add(r) {
 			panic(fmt.Sprintf("simnet: DNS.Add: record %q: %v has other records already, and a CNAME stands alone; Replace removes them", line, r.name))
 		}
-		d.told(faultDNSRecords, "dns adds %s", r.String())
+		d.told(faultDNSRecords, r.String(), "dns adds %s", r.String())
 	}
 }
 
@@ -165,7 +166,7 @@ func (d *DNS) Replace(records ...string) {
 		if !z.add(r) {
 			panic(fmt.Sprintf("simnet: DNS.Replace: record %q: a CNAME stands alone", records[i]))
 		}
-		d.told(faultDNSRecords, "dns has %s", r.String())
+		d.told(faultDNSRecords, r.String(), "dns has %s", r.String())
 	}
 }
 
@@ -187,7 +188,8 @@ func (d *DNS) Remove(name string, types ...string) int {
 		}
 		return len(typ) == 0
 	})
-	d.told(faultDNSRecords, "dns removes %s", fmt.Sprint(n, types))
+	what := fmt.Sprint(n, " ", types)
+	d.told(faultDNSRecords, what, "dns removes %s", what)
 	return removed
 }
 
@@ -209,7 +211,7 @@ func (d *DNS) Rotate(on bool) {
 	sched.Enter()
 	defer sched.Leave()
 	d.records().rotate = on
-	d.told(faultDNSRecords, "dns rotates: %v", on)
+	d.told(faultDNSRecords, fmt.Sprint(on), "dns rotates: %v", on)
 }
 
 func (d *DNS) name(call, s string) dnsName {
@@ -228,10 +230,11 @@ func (d *DNS) typ(call, s string) dnsType {
 	return t
 }
 
-// told adds what the test did to the trace and the journal.
-func (d *DNS) told(kind faultKind, format string, args ...any) {
+// told adds what the test did to the trace, where a hash of what stands for it, and
+// to the journal.
+func (d *DNS) told(kind faultKind, what, format string, args ...any) {
 	h := fnv.New64a()
-	fmt.Fprintf(h, format, args...)
+	io.WriteString(h, what)
 	d.n.w.Note(sched.KindFault, serverID, uint64(kind)<<56|h.Sum64()>>8)
 	d.n.tell(format, args...)
 }

@@ -22,21 +22,21 @@ func (m *dnsMessage) options() (e edns, ok bool) {
 	return e, true
 }
 
-// A dnsAnswer is what becomes of one query.
-type dnsAnswer struct {
+// A dnsReply is the answer to one query.
+type dnsReply struct {
 	dnsMessage
 	asked bool // the query has a question that records could answer
 	limit int  // bytes that whoever asks takes in a datagram
 	edns  edns
 }
 
-// answer reads a query and prepares the answer, code and all; records are yet
-// to be looked up if asked is set. It returns nil for what is not a query.
-func readQuery(query []byte) *dnsAnswer {
+// readQuery reads a query and prepares the answer: with its code, unless asked is
+// set, which leaves that to resolve. It returns nil for what is not a query.
+func readQuery(query []byte) *dnsReply {
 	if len(query) < dnsHeader || query[2]&0x80 != 0 {
 		return nil
 	}
-	a := &dnsAnswer{limit: dnsMinUDP}
+	a := &dnsReply{limit: dnsMinUDP}
 	a.id = uint16(query[0])<<8 | uint16(query[1])
 	flags := uint16(query[2])<<8 | uint16(query[3])
 	a.flags = dnsResponse | flags&(dnsOpcode|dnsRecursionDesired|dnsCheckingDisabled) | dnsRecursion
@@ -77,7 +77,7 @@ func readQuery(query []byte) *dnsAnswer {
 }
 
 // code sets the answer's code, which ends with the OPT record.
-func (a *dnsAnswer) code(rcode int) {
+func (a *dnsReply) code(rcode int) {
 	a.flags |= uint16(rcode & 0xf)
 	if a.edns.present {
 		ttl := uint32(rcode>>4) << 24
@@ -89,7 +89,7 @@ func (a *dnsAnswer) code(rcode int) {
 }
 
 // resolve looks the answer up.
-func (a *dnsAnswer) resolve(z *zone) {
+func (a *dnsReply) resolve(z *zone) {
 	var rcode int
 	a.answers, a.authority, rcode = z.lookup(a.questions[0])
 	a.code(rcode)
@@ -97,7 +97,7 @@ func (a *dnsAnswer) resolve(z *zone) {
 
 // bytes returns the answer as it is sent: over UDP, one that does not fit has no
 // records, and says that it was truncated.
-func (a *dnsAnswer) bytes(tcp bool) []byte {
+func (a *dnsReply) bytes(tcp bool) []byte {
 	b := a.pack()
 	limit := a.limit
 	if tcp {

@@ -102,7 +102,8 @@ func (d *DNS) Fail(f DNSFault) {
 		}
 	}
 	d.faults = append(d.faults, f)
-	d.told(faultDNSFail, "dns fails: %v", f)
+	// A Dist may print as an address, which differs from run to run.
+	d.told(faultDNSFail, fmt.Sprint(f.Answer, f.name, f.typ, f.Host), "dns fails: %v", f)
 }
 
 // Recover undoes Fail. Answers that are late stay late.
@@ -110,7 +111,7 @@ func (d *DNS) Recover() {
 	sched.Enter()
 	defer sched.Leave()
 	d.faults = nil
-	d.told(faultDNSRecover, "dns recovers")
+	d.told(faultDNSRecover, "", "dns recovers")
 }
 
 // Stop ends the server's process: its port is closed, and queries are refused
@@ -120,7 +121,7 @@ func (d *DNS) Stop() {
 	sched.Enter()
 	defer sched.Leave()
 	d.server.stop()
-	d.told(faultDNSStop, "dns stops")
+	d.told(faultDNSStop, "", "dns stops")
 }
 
 // Start starts the server again.
@@ -128,7 +129,7 @@ func (d *DNS) Start() {
 	sched.Enter()
 	defer sched.Leave()
 	d.server.start()
-	d.told(faultDNSStart, "dns starts")
+	d.told(faultDNSStart, "", "dns starts")
 }
 
 // heal undoes all faults, as part of [Network.Heal].
@@ -217,7 +218,7 @@ func garble(b []byte, q dnsQuestion) []byte {
 	return append(b, 0xff, 0xff, 0xff)
 }
 
-func (c *DNSCounters) outcome(a *dnsAnswer) {
+func (c *DNSCounters) outcome(a *dnsReply) {
 	switch code := a.flags & 0xf; {
 	case a.flags&dnsTruncatedFlag != 0:
 		c.Truncated++

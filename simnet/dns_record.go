@@ -157,7 +157,7 @@ func parseRecord(line string) (r dnsRecord, err error) {
 // absolute returns the name that a test means: one without any dot is of the
 // hosts' domain.
 func absolute(s string) (dnsName, error) {
-	if s != "" && s != "@" && !strings.Contains(s, ".") {
+	if s != "" && !strings.Contains(s, ".") {
 		s += "." + Domain
 	}
 	return parseName(s)
