@@ -78,8 +78,8 @@ func (n *Network) setLink(from, to *Stack, l Link) {
 // Partition cuts the network into sides: hosts of different sides do not
 // reach each other. Hosts that are not named keep reaching everyone. One side
 // alone is cut from all hosts that are not on it. Partitions add up until
-// Heal. The name server is one of the hosts, by its name [NameServer]. A packet is lost if its way is partitioned when it is sent or when it
-// is due to arrive.
+// Heal. The name server is one of the hosts, by its name [NameServer]. A packet
+// is lost if its way is partitioned when it is sent or when it is due to arrive.
 func (n *Network) Partition(sides ...[]string) {
 	sched.Enter()
 	defer sched.Leave()
