@@ -44,8 +44,8 @@ type Host struct {
 // [Host.Disk]) is there when it does.
 //
 // Hosts get addresses in the order of their declaration. A name is made of
-// letters, digits and hyphens, at most 63 (RFC 1123). Host panics if the name is
-// none, or if the host has a main already.
+// letters, digits and hyphens, at most 63 (RFC 1123), and not "dns", which is the
+// network's name server ([simnet.NameServer]). Host panics if the name is none, or if the host has a main already.
 func (w *World) Host(name string, main ...func() error) *Host {
 	w.in()
 	if len(main) > 1 {

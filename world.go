@@ -132,7 +132,7 @@ func (w *World) hostOf(h *sched.Host) *Host {
 }
 
 // HealAll mends everything that is broken: the network ([simnet.Network.Heal]:
-// partitions, cuts, held packets, interfaces that are down), hosts that are
+// partitions, cuts, held packets, interfaces that are down, the name server), hosts that are
 // paused, and hosts that are down, which are restarted. A host whose main
 // returned nil, or that exited with status 0, by itself is not down but done, and
 // stays so. Links, clocks and disks stay as they are.

@@ -40,6 +40,9 @@ func (w *World) Record() {
 		if int(id) < len(w.hosts) {
 			return w.hosts[id].name
 		}
+		if name := w.places[id]; name != "" {
+			return name
+		}
 		return fmt.Sprint(id)
 	}
 	w.rt.rec = make([]rtStep, traceBuffer)

@@ -20,8 +20,9 @@ type World struct {
 	queue   eventQueue
 	free    []*funcEvent
 	streams map[string]*Stream
-	hosts   []*Host // by number; hosts[0] is the world itself
-	limit   int64   // virtual time at which the run is stopped
+	hosts   []*Host           // by number; hosts[0] is the world itself
+	places  map[uint32]string // names of other numbers in the trace; see Name
+	limit   int64             // virtual time at which the run is stopped
 
 	started   bool      // Run was called
 	done      bool      // the main goroutine has ended
@@ -98,6 +99,14 @@ func (w *World) stream(name, host string) *Stream {
 // Note adds an entry to the trace and its hash chain: what happened (a kind
 // and a number that means something to that kind) on a host.
 func (w *World) Note(kind Kind, host uint32, what uint64) { w.note(kind, host, what) }
+
+// Name gives a number that no host has a name, for those who read the trace.
+func (w *World) Name(id uint32, name string) {
+	if w.places == nil {
+		w.places = map[uint32]string{}
+	}
+	w.places[id] = name
+}
 
 func (w *World) note(kind Kind, host uint32, what uint64) {
 	w.rt.note(kind, host, what)

@@ -209,7 +209,10 @@ func (d *Disk) Open(at *Inode, path string, f OpenFlags, mode uint32) (*Inode, s
 	case n.kind != Directory && f.DirectoryOnly:
 		return nil, syscall.ENOTDIR
 	case n.kind == Generated && f.Write:
-		return nil, syscall.EACCES
+		if n.mode&0o200 == 0 {
+			return nil, syscall.EACCES
+		}
+		n.settle()
 	case n.kind == Socket && !f.PathOnly:
 		return nil, syscall.ENXIO
 	}

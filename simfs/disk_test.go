@@ -290,6 +290,45 @@ func TestWorldSide(t *testing.T) {
 	}
 }
 
+// A file that stands in for one that may be replaced becomes one like any other.
+func TestPresetDefault(t *testing.T) {
+	d := New(sched.New(1), "a")
+	made := "one"
+	d.Preset("etc", func(etc *Inode) { etc.PresetDefault("x", func() []byte { return []byte(made) }) })
+	check := func(what, want string) {
+		t.Helper()
+		if got, err := d.ReadFile("/etc/x"); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", what, got, err, want)
+		}
+	}
+	check("at first", "one")
+	made = "two"
+	check("made anew", "two")
+	d.PowerLoss(sched.NewStream(1))
+	check("after a loss of power", "two")
+	n, errno := d.Open(d.Root(), "/etc/x", OpenFlags{Write: true}, 0)
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	made = "three"
+	check("opened for writing", "two")
+	n.WriteAt([]byte("!"), 3)
+	check("written", "two!")
+	if a := n.Stat(); a.Kind != Regular || a.Mode != 0o644 || a.Size != 4 {
+		t.Errorf("%+v", a)
+	}
+	n.Sync()
+	d.PowerLoss(sched.NewStream(1))
+	check("synced, and a loss of power", "two!")
+	if err := d.WriteFile("/etc/x", []byte("4")); err != nil {
+		t.Error(err)
+	}
+	check("by the test", "4")
+	if err := d.Remove("/etc/x"); err != nil {
+		t.Error(err)
+	}
+}
+
 // BenchmarkRecovery is a world whose disk sees 40 operations and a loss of
 // power.
 func BenchmarkRecovery(b *testing.B) {

@@ -5,7 +5,9 @@
 // and Unix sockets, whose insides are the kernel's. Its operations give
 // the errnos of Linux; package internal/kernel puts the system calls on top.
 // The process runs as root, so permission bits are kept and shown, never
-// enforced; a generated file is the exception, it cannot be written.
+// enforced; a generated file is the exception, it cannot be written, unless it
+// stands in for one that a program may replace (/etc/hosts): writing makes that a
+// file like any other.
 //
 // # Two states
 //

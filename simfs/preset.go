@@ -68,6 +68,24 @@ func (n *Inode) PresetGenerated(name string, gen func() []byte) {
 	n.preset(name, child)
 }
 
+// PresetDefault is PresetGenerated for a file that may be written: from then on it
+// is a file like any other, and begins as what gen made last.
+func (n *Inode) PresetDefault(name string, gen func() []byte) {
+	child := n.disk.newInode(Generated, 0o644)
+	child.gen = gen
+	n.preset(name, child)
+}
+
+// settle makes a regular file of a generated one, with the content of now, durable.
+func (n *Inode) settle() {
+	content := n.Content()
+	mtime := n.mtime
+	n.kind = Regular
+	n.WriteAt(content, 0)
+	n.Sync()
+	n.mtime, n.gen, n.last = mtime, nil, ""
+}
+
 // PresetSymlink is [Disk.PutSymlinkFunc] in a directory that is being filled.
 func (n *Inode) PresetSymlink(name string, target func() string) {
 	child := n.disk.newInode(Symlink, 0o777)

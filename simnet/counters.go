@@ -65,10 +65,10 @@ func (n *Network) Counters(from, to string) Counters {
 	sched.Enter()
 	defer sched.Leave()
 	f, t := n.pair("Counters", from, to)
-	if t.index >= len(f.paths) || f.paths[t.index] == nil {
-		return Counters{} // not used yet; looking changes nothing
+	if p := f.pathTo(t); p != nil {
+		return p.counters()
 	}
-	return f.paths[t.index].counters()
+	return Counters{} // not used yet; looking changes nothing
 }
 
 // Total returns the sum of the counters of all pairs of hosts.

@@ -5,8 +5,8 @@
 //
 // [Network.AddHost] declares a host. It has the interfaces lo (127.0.0.1/8,
 // ::1) and eth0 (10.0.0.1/16 and fd00::1/64, counting up in order of
-// declaration). Every host finds the others' names in its /etc/hosts. There is
-// no router: an address outside of these networks is unreachable (ENETUNREACH).
+// declaration). Every host finds the others' names in its /etc/hosts, and others by
+// the name server. There is no router: an address outside of these networks is unreachable (ENETUNREACH).
 // There are no link-local IPv6 addresses.
 //
 // # Links
@@ -127,6 +127,59 @@
 //   - TCP_MAXSEG, and a link's MTU, take effect at once; there is no discovery.
 //   - Urgent data, fast open, TCP_DEFER_ACCEPT, MD5 and multipath are not
 //     modelled. MSG_MORE holds back a segment until more comes or 200 ms pass.
+//
+// # Names
+//
+// Each host has the files /etc/hosts (localhost and all hosts), /etc/resolv.conf
+// (nameserver 10.0.255.53, search sim.internal) and /etc/nsswitch.conf (files,
+// then dns). They are kept up to date until somebody writes to one: then it is that
+// host's own. A test writes with the host's Disk. Std looks at resolv.conf again
+// after 5 seconds.
+//
+// The name server, a [DNS], is one more member of the segment: 10.0.255.53 and
+// fd00::ff:53, called [NameServer] ("dns") in Partition, Cut, SetLink, Counters
+// and so on. No host can have that name. It meets links and faults as a host
+// does, but no broadcasts; a partition of one side cuts it off too, unless it is on that
+// side. It answers over UDP and TCP, and is there when the first packet is sent to
+// it: programs that ask nothing have the same run as without it.
+//
+// The server behaves as a recursive resolver that has the whole tree at hand. It has
+// A, AAAA and PTR records for NAME.sim.internal, one for each host, and those that the test
+// adds ([DNS.Add]), which may change at any time. Records of a name are answered in
+// the order in which they were added. It knows:
+//
+//   - CNAME chains of up to 15, wildcards (RFC 4592), names that are there
+//     without records (RFC 8020), SOA records with negative answers (RFC 2308);
+//   - EDNS (RFC 6891): answers over UDP of up to 1232 bytes, 512 without; what is
+//     larger is truncated, and asked for again over TCP, where queries may be
+//     pipelined (RFC 7766) and connections end after 10 idle seconds;
+//   - ANY is answered with HINFO (RFC 8482), another class than IN and zone
+//     transfers with REFUSED, other operations with NOTIMP, what cannot be read
+//     with FORMERR.
+//
+// Not modelled: delegation to other servers, caches (a change is seen at once; TTLs are
+// what clients make of them), DNSSEC, DNAME, dynamic updates, records in the
+// additional section.
+//
+// How it fails is said by [DNS.Fail], for all queries or those of a host, for a name
+// or of a type, and undone by [DNS.Recover] and Heal, which leave the records as they
+// are. With resolv.conf as it is, std's resolver makes two attempts of 5 seconds for
+// each name that the search list makes, A and AAAA side by side, and the program sees:
+//
+//	what happens                   error (a *net.DNSError)              after
+//	----                           ----                                 ----
+//	no such name, no such records  no such host; IsNotFound             the answer
+//	DNSServFail                    server misbehaving; IsTemporary      2 answers
+//	DNSRefused, NotImp, FormErr    server misbehaving                   2 answers
+//	DNSGarbage                     cannot unmarshal DNS message         2 answers
+//	DNSTruncated                   -                                    the answer over TCP
+//	DNSSilent, DNSWrongID, Cut,    i/o timeout; IsTimeout, IsTemporary  10 s
+//	Partition, Down of the server
+//	Delay below 5 s                -                                    the delay
+//	Delay above 5 s                as DNSSilent                         10 s
+//	a packet lost                  -                                    5 s, and the answer
+//	Stop                           connection refused; IsTemporary      at once
+//	Down of the host               network is unreachable; IsTemporary  at once
 //
 // # Accounting
 //

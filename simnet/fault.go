@@ -2,6 +2,7 @@ package simnet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dstkit/dst/sched"
@@ -10,6 +11,9 @@ import (
 // host returns the named host's stack for a call of a test, which is told if
 // there is none.
 func (n *Network) host(call, name string) *Stack {
+	if name == NameServer {
+		return n.nameServer().server.stack
+	}
 	s := n.byName[name]
 	if s == nil {
 		panic(fmt.Sprintf("simnet: %s: no host %q; known hosts: %s", call, name, strings.Join(n.hosts(), ", ")))
@@ -74,26 +78,36 @@ func (n *Network) setLink(from, to *Stack, l Link) {
 // Partition cuts the network into sides: hosts of different sides do not
 // reach each other. Hosts that are not named keep reaching everyone. One side
 // alone is cut from all hosts that are not on it. Partitions add up until
-// Heal. A packet is lost if its way is partitioned when it is sent or when it
-// is due to arrive.
+// Heal. The name server is one of the hosts, by its name [NameServer]. A packet
+// is lost if its way is partitioned when it is sent or when it is due to arrive.
 func (n *Network) Partition(sides ...[]string) {
 	sched.Enter()
 	defer sched.Leave()
-	side := make([]int, len(n.stacks)) // 0: not named
+	members := n.stacks
+	sideOf := make([]int, len(n.stacks)+1) // 0: not named; the last is the name server's
+	side := func(s *Stack) *int { return &sideOf[min(s.index, len(n.stacks))] }
 	for i, names := range sides {
 		for _, name := range names {
 			s := n.host("Partition", name)
-			if at := side[s.index]; at != 0 && at != i+1 {
+			if at := *side(s); at != 0 && at != i+1 {
 				panic(fmt.Sprintf("simnet: Partition: host %q is on two sides", name))
 			}
-			side[s.index] = i + 1
+			*side(s) = i + 1
+			if s.index == serverIndex && len(members) == len(n.stacks) {
+				members = append(slices.Clone(n.stacks), s)
+			}
 		}
 	}
 	alone := len(sides) == 1
 	n.tell("partition %s", fmt.Sprint(sides))
 	for _, a := range n.stacks {
-		for _, b := range n.stacks {
-			x, y := side[a.index], side[b.index]
+		if alone && *side(a) != 0 && len(members) == len(n.stacks) {
+			n.leaveServer(a)
+		}
+	}
+	for _, a := range members {
+		for _, b := range members {
+			x, y := *side(a), *side(b)
 			if x == y || !alone && (x == 0 || y == 0) {
 				continue
 			}
@@ -101,6 +115,21 @@ func (n *Network) Partition(sides ...[]string) {
 			p.partitioned = true
 			p.refresh()
 			n.fault(faultPartition, a, b)
+		}
+	}
+}
+
+// leaveServer cuts a host from the name server, which need not be there yet.
+func (n *Network) leaveServer(s *Stack) {
+	s.alone = true
+	if n.dns == nil {
+		return
+	}
+	server := n.dns.server.stack
+	for _, p := range [...]*path{s.toServer, server.pathTo(s)} {
+		if p != nil {
+			p.partitioned = true
+			p.refresh()
 		}
 	}
 }
@@ -147,7 +176,8 @@ func (n *Network) setFault(call string, kind faultKind, from, to string, set fun
 
 // Heal ends every fault that was asked for: partitions and cuts are mended,
 // what is held is released (in order of arrival on each way, one way after the
-// other), and interfaces that are down come up. Links keep their settings.
+// other), interfaces that are down come up, and the name server recovers. Links
+// and records keep their settings.
 func (n *Network) Heal() {
 	sched.Enter()
 	defer sched.Leave()
@@ -155,6 +185,10 @@ func (n *Network) Heal() {
 	n.tell("heal")
 	for _, s := range n.stacks {
 		s.setUp(true)
+		s.alone = false
+	}
+	if n.dns != nil {
+		n.dns.heal()
 	}
 	for _, p := range n.paths {
 		p.cut, p.partitioned, p.hold = false, false, false

@@ -346,4 +346,9 @@ const (
 	faultDown
 	faultUp
 	faultLink
+	faultDNSRecords
+	faultDNSFail
+	faultDNSRecover
+	faultDNSStop
+	faultDNSStart
 )

@@ -382,7 +382,8 @@ func TestNames(t *testing.T) {
 	for got, want := range map[string]string{
 		string(l.EtcHosts("a")):        "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n10.0.0.1\ta\n10.0.0.2\tb\nfd00::1\ta\nfd00::2\tb\n",
 		string(l.EtcHostname("a")):     "a\n",
-		string(l.EtcNsswitchConf("a")): "hosts: files\n",
+		string(l.EtcNsswitchConf("a")): "hosts: files dns\n",
+		string(l.EtcResolvConf("a")):   "nameserver 10.0.255.53\nsearch sim.internal\n",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -14,6 +14,8 @@ func checkName(name string) string {
 		return "a host needs a name"
 	case len(name) > 63:
 		return fmt.Sprintf("host name %q is longer than 63 bytes", name)
+	case strings.EqualFold(name, NameServer):
+		return fmt.Sprintf("%q is the network's name server, see Network.DNS; give the host another name", name)
 	case strings.EqualFold(name, "localhost"):
 		return `a host cannot be called "localhost"`
 	}
@@ -55,13 +57,13 @@ func (n *Network) EtcHosts(host string) []byte {
 // EtcHostname returns the content of /etc/hostname on the named host.
 func (n *Network) EtcHostname(host string) []byte { return []byte(host + "\n") }
 
-// EtcResolvConf returns the content of /etc/resolv.conf. There is no name
-// server: the resolver then asks port 53 of its own host, where a closed port
-// refuses at once.
+// EtcResolvConf returns the content of /etc/resolv.conf: the network's name
+// server, and the hosts' domain to search. Timeouts are the resolver's own: 5
+// seconds, twice.
 func (n *Network) EtcResolvConf(host string) []byte {
-	return []byte("options timeout:1 attempts:1\n")
+	return fmt.Appendf(nil, "nameserver %v\nsearch %s\n", nameServer4, Domain)
 }
 
-// EtcNsswitchConf returns the content of /etc/nsswitch.conf: names come from
-// files only, so that an unknown one fails at once with "no such host".
-func (n *Network) EtcNsswitchConf(host string) []byte { return []byte("hosts: files\n") }
+// EtcNsswitchConf returns the content of /etc/nsswitch.conf: /etc/hosts comes
+// first, then the name server.
+func (n *Network) EtcNsswitchConf(host string) []byte { return []byte("hosts: files dns\n") }

@@ -54,6 +54,8 @@ type Network struct {
 	flows            uint64    // TCP connections begun
 	gen              uint64    // changes when a route that a socket remembers may be wrong
 
+	dns *DNS // nil before it is first needed
+
 	etcHosts   []byte // what EtcHosts returns …
 	etcHostsOf int    // … for so many hosts
 }
@@ -93,22 +95,26 @@ func (n *Network) AddHost(name string) *Stack {
 	a4 := [4]byte{10, 0, byte(i / hostsPerOctet), byte(1 + i%hostsPerOctet)}
 	a6 := [16]byte{0: 0xfd}
 	binary.BigEndian.PutUint32(a6[12:], uint32(i+1))
-	s := &Stack{
+	s := n.newStack(name, i, netip.AddrFrom4(a4), netip.AddrFrom16(a6))
+	n.stacks = append(n.stacks, s)
+	n.byName[name] = s
+	n.gen++
+	return s
+}
+
+func (n *Network) newStack(name string, index int, addr, addr6 netip.Addr) *Stack {
+	return &Stack{
 		n:     n,
 		name:  name,
-		index: i,
-		addr:  netip.AddrFrom4(a4),
-		addr6: netip.AddrFrom16(a6),
+		index: index,
+		addr:  addr,
+		addr6: addr6,
 		up:    true,
 		on:    true,
 		udp:   map[uint16]*UDP{},
 		tcp:   map[uint16]*bucket{},
 		conns: map[connection]*TCP{},
 	}
-	n.stacks = append(n.stacks, s)
-	n.byName[name] = s
-	n.gen++
-	return s
 }
 
 // Lookup returns the stack of the named host, or nil.
@@ -131,6 +137,9 @@ func (n *Network) hosts() []string {
 
 // byAddr returns the host that has an address on the segment, or nil.
 func (n *Network) byAddr(a netip.Addr) *Stack {
+	if a == nameServer4 || a == nameServer6 {
+		return n.nameServer().server.stack
+	}
 	i := -1
 	if a.Is4() {
 		if b := a.As4(); b[0] == 10 && b[1] == 0 && b[3] >= 1 && b[3] <= hostsPerOctet {
@@ -152,18 +161,36 @@ func (n *Network) byAddr(a netip.Addr) *Stack {
 
 // path returns the way from one host to another.
 func (n *Network) path(from, to *Stack) *path {
-	if to.index < len(from.paths) {
-		if p := from.paths[to.index]; p != nil {
-			return p
-		}
-	} else {
-		from.paths = append(from.paths, make([]*path, len(n.stacks)-len(from.paths))...)
+	if p := from.pathTo(to); p != nil {
+		return p
 	}
 	p := &path{n: n, from: from, to: to, link: n.def}
+	if to.index == serverIndex {
+		p.partitioned = from.alone
+		from.toServer = p
+	} else {
+		if from.index == serverIndex {
+			p.partitioned = to.alone
+		}
+		if to.index >= len(from.paths) {
+			from.paths = append(from.paths, make([]*path, len(n.stacks)-len(from.paths))...)
+		}
+		from.paths[to.index] = p
+	}
 	p.refresh()
-	from.paths[to.index] = p
 	n.paths = append(n.paths, p)
 	return p
+}
+
+// pathTo returns the way to another host, or nil if it was not used yet.
+func (s *Stack) pathTo(to *Stack) *path {
+	switch {
+	case to.index == serverIndex:
+		return s.toServer
+	case to.index < len(s.paths):
+		return s.paths[to.index]
+	}
+	return nil
 }
 
 // note adds a packet to the trace.

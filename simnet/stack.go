@@ -15,6 +15,8 @@ type Stack struct {
 	on    bool // the machine has power
 	life  int  // counts Reset: sockets of an earlier life are closed
 
+	toServer    *path               // to the name server; nil where unused
+	alone       bool                // by Partition cut off from all that are not named, so from the name server
 	paths       []*path             // by the other host's index; shorter, or nil, where unused
 	udp         map[uint16]*UDP     // by local port, newest first, joined by UDP.next
 	groups      map[membership]int  // how many sockets joined; nil before the first

@@ -273,7 +273,16 @@ func TestSystemFiles(t *testing.T) {
 	if errno != 0 || string(b[:n]) != "/usr/local/bin/service" {
 		t.Errorf("/proc/self/exe: %q, %v", b[:n], errno)
 	}
-	if _, errno := a.sys(syscall.SYS_OPENAT, atFDCWD, cstr("/etc/hosts"), syscall.O_RDWR, 0); errno != syscall.EACCES {
+	if _, errno := a.sys(syscall.SYS_OPENAT, atFDCWD, cstr("/proc/self/cmdline"), syscall.O_RDWR, 0); errno != syscall.EACCES {
 		t.Errorf("a generated file opened for writing: %v", errno)
+	}
+	before := read("/etc/resolv.conf")
+	fd, errno := a.sys(syscall.SYS_OPENAT, atFDCWD, cstr("/etc/resolv.conf"), syscall.O_WRONLY|syscall.O_APPEND, 0)
+	if errno != 0 {
+		t.Fatalf("/etc/resolv.conf opened for writing: %v", errno)
+	}
+	a.sys(syscall.SYS_WRITE, int(fd), cstr("#"), 1)
+	if got := read("/etc/resolv.conf"); got != before+"#" || before == "" {
+		t.Errorf("/etc/resolv.conf: %q, want %q and a #", got, before)
 	}
 }

@@ -44,12 +44,13 @@ func TestUDP(t *testing.T) {
 	}
 	_, err := world(1, func(boot func(string) *sched.Host) {
 		a, b := boot("a"), boot("b")
-		done := make(chan bool)
+		ready, done := make(chan bool), make(chan bool)
 		a.Go(func() {
 			c, err := net.ListenPacket("udp", "a:7000")
 			if err != nil {
 				panic(err)
 			}
+			close(ready)
 			buf := make([]byte, 100)
 			for {
 				c.SetReadDeadline(time.Now().Add(3 * time.Second))
@@ -64,6 +65,7 @@ func TestUDP(t *testing.T) {
 			}
 		})
 		b.Go(func() {
+			<-ready
 			name, _ := os.Hostname()
 			c, err := net.Dial("udp", "a:7000")
 			if err != nil {

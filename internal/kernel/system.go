@@ -30,10 +30,10 @@ func fixed(dir *simfs.Inode, name, content string) {
 }
 
 func (k *Kernel) installEtc(etc *simfs.Inode, host string, net *simnet.Network) {
-	etc.PresetGenerated("hosts", func() []byte { return net.EtcHosts(host) })
-	etc.PresetGenerated("hostname", func() []byte { return net.EtcHostname(host) })
-	etc.PresetGenerated("resolv.conf", func() []byte { return net.EtcResolvConf(host) })
-	etc.PresetGenerated("nsswitch.conf", func() []byte { return net.EtcNsswitchConf(host) })
+	etc.PresetDefault("hosts", func() []byte { return net.EtcHosts(host) })
+	etc.PresetDefault("hostname", func() []byte { return net.EtcHostname(host) })
+	etc.PresetDefault("resolv.conf", func() []byte { return net.EtcResolvConf(host) })
+	etc.PresetDefault("nsswitch.conf", func() []byte { return net.EtcNsswitchConf(host) })
 	fixed(etc, "passwd", "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
 	fixed(etc, "group", "root:x:0:\nnobody:x:65534:\n")
 	fixed(etc, "os-release", "ID=linux\nNAME=Linux\nPRETTY_NAME=\"Linux\"\n")

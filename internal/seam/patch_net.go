@@ -25,6 +25,11 @@ func netPatches(release string) []Patch {
 		{File: "net/nss.go", Edits: []Edit{
 			{In: "func getSystemNSS(", Find: "\tnssConfig.tryUpdate()\n", Replace: "\tnssConfig := dstNamesOf().nss\n$0"},
 		}},
+		// One lookup answers all who ask for the same name meanwhile. Of the default
+		// resolver, which is one for all hosts, that holds within a process.
+		{File: "net/lookup.go", Edits: []Edit{
+			{In: "func (r *Resolver) getLookupGroup(", Find: "\tif r == nil {\n", Replace: "\tif own := dstLookupsOf(); own != nil && (r == nil || r == DefaultResolver) {\n\t\treturn own\n\t}\n$0"},
+		}},
 		{File: "net/ipsock.go", Edits: []Edit{
 			{In: "func supportsIPv4(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},
 			{In: "func supportsIPv6(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},
