@@ -151,11 +151,13 @@ type path struct {
 	instant     bool // the link is perfect
 	plain       bool // and neither a rule nor the hosts' own lines stand in the way
 
-	inflight int   // packets that have an event
-	lastDue  int64 // when the last of them is due
-	inOrder  int64 // when the last that keeps its place is due
-	queue    queue // of the link's sender
-	bad      bool  // in a burst of losses
+	inflight int    // packets that have an event
+	lastDue  int64  // when the last of them is due
+	inOrder  int64  // when the last that keeps its place is due
+	queue    queue  // of the link's sender
+	uplink   *queue // of its host, before the link …
+	downlink *queue // … and of the receiving host, behind it; nil if there is none
+	bad      bool   // in a burst of losses
 	order    uint64
 	newest   uint64 // highest order delivered
 
@@ -168,7 +170,14 @@ type path struct {
 func (p *path) refresh() {
 	p.clear = !p.severed() && !p.hold
 	p.instant = p.link.perfect()
-	p.plain = p.instant && len(p.n.rules) == 0 && p.from.uplink.rate == 0 && p.to.downlink.rate == 0
+	p.uplink, p.downlink = nil, nil
+	if q := &p.from.uplink; q.rate > 0 && p.to.behind != p.from { // a NAT's lines lead outside
+		p.uplink = q
+	}
+	if q := &p.to.downlink; q.rate > 0 && p.from.behind != p.to {
+		p.downlink = q
+	}
+	p.plain = p.instant && len(p.n.rules) == 0 && p.uplink == nil && p.downlink == nil
 	p.queue.set(Rate{p.link.Bandwidth, p.link.Queue})
 }
 
@@ -203,7 +212,10 @@ func (p *path) transmit(d *Datagram) {
 	l := &p.link
 	fragments, bytes := d.fragments(l.mtu())
 	now := n.w.Now()
-	leaves, ok := p.from.uplink.enqueue(now, bytes)
+	leaves, ok := now, true
+	if p.uplink != nil {
+		leaves, ok = p.uplink.enqueue(now, bytes)
+	}
 	if ok {
 		leaves, ok = p.queue.enqueue(leaves, bytes)
 	}
@@ -328,9 +340,9 @@ func (p *path) arrive(d *Datagram) {
 		p.drop(&p.c.Unreachable, Unreachable, d)
 		return
 	}
-	if q := &p.to.downlink; q.rate > 0 && !d.received {
+	if p.downlink != nil && !d.received {
 		_, bytes := d.fragments(p.link.mtu())
-		due, ok := q.enqueue(p.n.w.Now(), bytes)
+		due, ok := p.downlink.enqueue(p.n.w.Now(), bytes)
 		if !ok {
 			p.drop(&p.c.QueueDrops, QueueDropped, d)
 			return

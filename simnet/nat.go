@@ -84,6 +84,7 @@ type mapping struct {
 	key      insideKey
 	public   netip.AddrPort
 	sessions map[netip.AddrPort]*session // by the other end
+	expires  int64                       // when the last of them does
 	static   bool                        // by Forward
 	old      bool                        // Rebind took it away
 }
@@ -96,12 +97,13 @@ type session struct {
 	reset         bool
 }
 
-// NATCounters tell what became of the packets that reached a NAT.
+// NATCounters tell what became of the packets that reached a NAT: each is counted
+// once, but for Mapped.
 type NATCounters struct {
 	Out        uint64 // from inside, and sent on
 	In         uint64 // from outside, and sent on
 	Hairpinned uint64 // from inside to the inside, by a public address
-	Filtered   uint64 // from outside, without a mapping that takes them
+	Filtered   uint64 // from outside or hairpinned, without a mapping that takes them
 	NoRoute    uint64 // from inside, to an address that cannot be reached from outside
 	NoPorts    uint64 // from inside, and all ports are in use
 	Expired    uint64 // had no hop left
@@ -151,6 +153,7 @@ func (n *Network) NAT(name string, c NAT, hosts ...string) *Gateway {
 		h.behind = s
 		n.fault(faultNAT, h, s)
 	}
+	n.refresh()
 	n.tell("NAT %s (%v): %v", name, s.addr, hosts)
 	return g
 }
@@ -337,7 +340,6 @@ func (g *Gateway) out(p *Datagram, from *Stack) {
 	g.touch(m, p, p.dst, false)
 	p.src = m.public
 	if hairpin {
-		g.counter.Hairpinned++
 		g.deliver(p, from)
 		return
 	}
@@ -379,7 +381,9 @@ func (g *Gateway) deliver(p *Datagram, from *Stack) {
 	}
 	g.touch(m, p, p.src, true)
 	p.dst = m.key.inside
-	if from.behind != g.s {
+	if from.behind == g.s {
+		g.counter.Hairpinned++
+	} else {
 		g.counter.In++
 	}
 	g.send(p, from, g.n.neighbour(g.s, p.dst.Addr()), p.dst.Addr())
@@ -459,7 +463,7 @@ func (g *Gateway) remove(m *mapping) {
 		delete(g.public, k)
 	}
 	m.old = true
-	clear(m.sessions)
+	m.expires, m.static = 0, false
 }
 
 // sweep forgets the mappings that have expired.
@@ -480,17 +484,7 @@ func (g *Gateway) sweep() {
 
 // alive tells whether a mapping has not expired. One that Rebind took away holds its
 // port as long.
-func (m *mapping) alive(now int64) bool {
-	if m.static {
-		return true
-	}
-	for _, s := range m.sessions {
-		if s.expires > now {
-			return true
-		}
-	}
-	return false
-}
+func (m *mapping) alive(now int64) bool { return m.static || m.expires > now }
 
 // takes tells whether a mapping takes packets from outside that come from there.
 func (g *Gateway) takes(m *mapping, from netip.AddrPort) bool {
@@ -529,7 +523,8 @@ func (g *Gateway) touch(m *mapping, p *Datagram, remote netip.AddrPort, in bool)
 		s = &session{}
 		m.sessions[remote] = s
 	}
-	if s.expires <= now {
+	was := s.expires
+	if was <= now {
 		*s = session{}
 	}
 	opened := in == m.static // by the other end
@@ -550,4 +545,15 @@ func (g *Gateway) touch(m *mapping, p *Datagram, remote netip.AddrPort, in bool)
 		d = g.c.UDPStream
 	}
 	s.expires = now + int64(d)
+	if s.expires >= m.expires {
+		m.expires = s.expires
+		return
+	}
+	if was < m.expires { // another one lives longer
+		return
+	}
+	m.expires = 0
+	for _, s := range m.sessions {
+		m.expires = max(m.expires, s.expires)
+	}
 }

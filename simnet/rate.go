@@ -94,7 +94,8 @@ func (q *queue) enqueue(at int64, bytes int) (leaves int64, ok bool) {
 
 // SetUplink sets how fast a host sends, to all others together: a line of its
 // own, before the links, which all of its packets share, TCP and UDP alike. The
-// zero Rate removes it. What waits in its queue delays all that follows.
+// zero Rate removes it. What waits in its queue delays all that follows. A NAT's
+// line is for what it sends outside, from all hosts behind it.
 func (n *Network) SetUplink(host string, r Rate) {
 	n.setRate("SetUplink", "uplink", host, r, func(s *Stack) *queue { return &s.uplink })
 }
