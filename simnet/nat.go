@@ -3,6 +3,7 @@ package simnet
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/dstkit/dst/sched"
@@ -154,7 +155,7 @@ func (n *Network) NAT(name string, c NAT, hosts ...string) *Gateway {
 		n.fault(faultNAT, h, s)
 	}
 	n.refresh()
-	n.tell("NAT %s (%v): %v", name, s.addr, hosts)
+	n.tell("NAT %s (%v) for %s", name, s.addr, strings.Join(hosts, ", "))
 	return g
 }
 
