@@ -179,6 +179,7 @@ func (p *path) refresh() {
 	}
 	p.plain = p.instant && len(p.n.rules) == 0 && p.uplink == nil && p.downlink == nil
 	p.queue.set(Rate{p.link.Bandwidth, p.link.Queue})
+	p.bad = p.bad && p.link.Burst.Begin > 0
 }
 
 // severed tells whether nothing comes through.

@@ -66,6 +66,7 @@ type Gateway struct {
 	public  map[publicKey]*mapping // and those from outside; those that Rebind took from inside still hold their port
 	list    []*mapping             // of public, in order of creation
 	sweepAt int                    // when to look for expired ones
+	ports   int                    // how many there are
 	counter NATCounters
 }
 
@@ -122,7 +123,7 @@ type Mapping struct {
 // well. It is a node of the network with a name and addresses of its own, public
 // ones of the segment that it is on. Hosts behind it keep theirs, which are
 // private from now on: nothing reaches them from outside, unless by a mapping or
-// [Gateway.Forward].
+// [Gateway.Forward]. Its name is in /etc/hosts, as theirs are.
 //
 // Packets to the outside take two links: from the host to the NAT, and from the NAT
 // on. Links, uplinks and all faults are asked for by the NAT's name: its uplink is
@@ -148,7 +149,7 @@ func (n *Network) NAT(name string, c NAT, hosts ...string) *Gateway {
 	n.natCount++
 	s.id = firstNAT + uint32(n.natCount)
 	n.w.Name(s.id, name)
-	g := &Gateway{n: n, s: s, c: c, inside: map[insideKey]*mapping{}, public: map[publicKey]*mapping{}, sweepAt: 64}
+	g := &Gateway{n: n, s: s, c: c, inside: map[insideKey]*mapping{}, public: map[publicKey]*mapping{}, sweepAt: 64, ports: 65536 - firstPublic}
 	s.gateway = g
 	for _, h := range inside {
 		h.behind = s
@@ -159,7 +160,10 @@ func (n *Network) NAT(name string, c NAT, hosts ...string) *Gateway {
 	return g
 }
 
-const firstNAT = 1 << 20 // their numbers are no hosts'
+const (
+	firstNAT    = 1 << 20 // their numbers are no hosts'
+	firstPublic = 1024    // the lowest port of a mapping that is not by Forward
+)
 
 func (c *NAT) fill() {
 	if c.Mapping > AddressPortDependent || c.Filter > AddressPortDependent {
@@ -428,13 +432,12 @@ func (g *Gateway) create(k insideKey) *mapping {
 	if len(g.list) >= g.sweepAt {
 		g.sweep()
 	}
-	const first, count = 1024, 65536 - 1024
-	addr, now, at := g.s.addr, g.n.w.Now(), g.n.net.N(count)
+	addr, now, at := g.s.addr, g.n.w.Now(), g.n.net.N(g.ports)
 	if !k.inside.Addr().Is4() {
 		addr = g.s.addr6
 	}
-	for i := range count {
-		public := netip.AddrPortFrom(addr, uint16(first+(at+i)%count))
+	for i := range g.ports {
+		public := netip.AddrPortFrom(addr, uint16(firstPublic+(at+i)%g.ports))
 		if m := g.public[publicKey{k.proto, public}]; m != nil {
 			if m.alive(now) {
 				continue

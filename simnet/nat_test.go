@@ -360,8 +360,6 @@ func TestNATErrors(t *testing.T) {
 		in, out := l.bind("in", any, 1000), l.bind("out", any, 1000)
 		l.sendTo(in, "x", netip.AddrPortFrom(netip.MustParseAddr(to), 1000))
 		p := l.from(out, "x")
-		back := l.bind("out", any, 1001)
-		_ = back
 		l.ok("connect", out.Connect(p))
 		in.Close()
 		l.sendTo(out, "x", netip.AddrPort{})
@@ -506,7 +504,11 @@ func TestNATNested(t *testing.T) {
 // TestNATPorts: ports come back when mappings expire; until then they run out.
 func TestNATPorts(t *testing.T) {
 	l, g := natLAN(t, NAT{})
-	const count = 65536 - 1024
+	const count = 500
+	if g.ports != 65536-1024 {
+		t.Errorf("%d ports", g.ports)
+	}
+	g.ports = count
 	seen := map[netip.AddrPort]bool{}
 	l.socks["out"].Notify = func() {
 		d, _ := l.socks["out"].Recv(false)
@@ -528,7 +530,7 @@ func TestNATPorts(t *testing.T) {
 	}
 	l.wait(time.Minute)
 	send(100)
-	if c := g.Counters(); c.NoPorts != 10 || c.Mapped != count+100 || len(g.list) > 2*count || len(g.Mappings()) != 100 {
+	if c := g.Counters(); c.NoPorts != 10 || c.Mapped != count+100 || len(g.list) > 3*count || len(g.Mappings()) != 100 {
 		t.Errorf("%+v, %d mappings", c, len(g.list))
 	}
 	l.wait(time.Minute)

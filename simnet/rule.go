@@ -92,8 +92,8 @@ type flowKey struct {
 
 // Rule adds a rule in its textual form, such as "drop first syn to port 80": see
 // [ParseRule] for the grammar. It comes after those that are there. It panics if
-// the text is wrong, if it names a host that does not exist, or if there is a
-// rule of that name. [Network.RemoveRule] removes it, and so does Heal.
+// the text is wrong, if it names a host that does not exist or two without a link
+// between them, or if there is a rule of that name. [Network.RemoveRule] removes it, and so does Heal.
 func (n *Network) Rule(name, text string) {
 	r, err := ParseRule(text)
 	if err != nil {
@@ -107,6 +107,9 @@ func (n *Network) Rule(name, text string) {
 	}
 	if r.to.host != "" {
 		a.to = n.host("Rule", r.to.host)
+	}
+	if a.from != nil && a.to != nil && a.from != a.to {
+		n.linked("Rule", a.from, a.to)
 	}
 	if r.flow {
 		a.flow = map[flowKey]uint64{}

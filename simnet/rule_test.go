@@ -319,14 +319,15 @@ func TestRuleMisuse(t *testing.T) {
 	l.Rule("r", "drop udp")
 	l.NAT("home", NAT{}, "a")
 	for want, do := range map[string]func(){
-		`simnet: Rule "x": rule "drop it": column 6: found "it", expected `: func() { l.Rule("x", "drop it") },
-		`simnet: Rule: no host "z"; known hosts: a, b, home`:                func() { l.Rule("x", "drop to z") },
-		`simnet: Rule: there is a rule "r" already; remove it first`:        func() { l.Rule("r", "drop") },
-		`simnet: Rule: a rule needs a name`:                                 func() { l.Rule("", "drop") },
-		`simnet: RuleFunc "x": needs a function`:                            func() { l.RuleFunc("x", nil) },
-		`simnet: RemoveRule: no rule "x"; known rules: r`:                   func() { l.RemoveRule("x") },
-		`simnet: RuleCounters: no rule "x"; known rules: r`:                 func() { l.RuleCounters("x") },
-		`simnet: SetUplink: Bandwidth is -1, must not be negative`:          func() { l.SetUplink("a", Rate{Bandwidth: -1}) },
+		`simnet: Rule "x": rule "drop it": column 6: found "it", expected `:                                          func() { l.Rule("x", "drop it") },
+		`simnet: Rule: no host "z"; known hosts: a, b, home`:                                                         func() { l.Rule("x", "drop to z") },
+		`simnet: Rule: there is a rule "r" already; remove it first`:                                                 func() { l.Rule("r", "drop") },
+		`simnet: Rule: there is no link between "a" and "b": "a" is behind the NAT "home", and its links lead there`: func() { l.Rule("x", "drop to a from b") },
+		`simnet: Rule: a rule needs a name`:                                                                          func() { l.Rule("", "drop") },
+		`simnet: RuleFunc "x": needs a function`:                                                                     func() { l.RuleFunc("x", nil) },
+		`simnet: RemoveRule: no rule "x"; known rules: r`:                                                            func() { l.RemoveRule("x") },
+		`simnet: RuleCounters: no rule "x"; known rules: r`:                                                          func() { l.RuleCounters("x") },
+		`simnet: SetUplink: Bandwidth is -1, must not be negative`:                                                   func() { l.SetUplink("a", Rate{Bandwidth: -1}) },
 		`simnet: SetLink: Burst.Begin is 0.1 and Burst.End is 0: the first burst would never end`: func() {
 			l.SetLink("b", "home", Link{Burst: Burst{Begin: 0.1}})
 		},

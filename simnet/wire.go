@@ -45,7 +45,10 @@ func (w *ipPackets) render(p *Datagram, mtu int) [][]byte {
 		w.body = appendUDP(w.body, p.src, p.dst, p.Payload, len(p.Payload))
 	}
 	w.all, w.list = w.all[:0], w.list[:0]
-	h := ipFields{src: src, dst: dst, number: number, ttl: p.TTL, tos: p.TOS, id: uint32(p.order)}
+	h := ipFields{src: src, dst: dst, number: number, ttl: p.TTL, tos: p.TOS}
+	if p.path != nil {
+		h.id = uint32(p.order)
+	}
 	if p.proto == protoTCP || len(w.body)+ipHeader(dst) <= mtu {
 		w.packet(h, w.body, len(w.body))
 		return w.list
