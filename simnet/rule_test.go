@@ -355,3 +355,26 @@ func TestRuleMisuse(t *testing.T) {
 		}()
 	}
 }
+
+// TestTimeoutReason: a connection that fails for want of a route says so (Linux's
+// sk_err_soft), unless something got through since.
+func TestTimeoutReason(t *testing.T) {
+	for _, c := range []struct {
+		up   bool
+		want syscall.Errno
+	}{{false, syscall.ENETUNREACH}, {true, syscall.ETIMEDOUT}} {
+		l := newLAN(t, 1, "a", "b")
+		x, _ := l.conn()
+		l.Down("a")
+		l.sends(x, "lost")
+		l.wait(5 * time.Second)
+		if c.up {
+			l.Up("a")
+			l.wait(5 * time.Second) // it gets through
+			l.Cut("a", "b")
+			l.sends(x, "lost as well")
+		}
+		l.wait(time.Hour)
+		l.is("read", x.PendingError(), c.want)
+	}
+}
