@@ -191,12 +191,12 @@ func (p *path) severed() bool { return p.cut || p.partitioned || p.flapped }
 func (p *path) transmit(d *Datagram) {
 	p.c.Sent++
 	p.c.Bytes += uint64(len(d.Payload))
-	d.path, d.received = p, false
+	d.path = p
 	p.order++
 	d.order = p.order
 	n := p.n
 	n.note(Sent, p.from, p.to, d)
-	if p.severed() || d.severed {
+	if !p.clear && p.severed() || d.severed {
 		p.drop(&p.c.Cut, CutOff, d)
 		return
 	}

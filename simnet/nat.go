@@ -298,6 +298,7 @@ func (g *Gateway) forward(p *Datagram, from *Stack) {
 		return
 	}
 	p.TTL--
+	p.received = false
 	if from.behind == g.s {
 		g.out(p, from)
 	} else {

@@ -23,20 +23,25 @@ type Datagram struct {
 	cast     cast           // to one host, to a group, to all
 	src, dst netip.AddrPort // on the wire: never v4 mapped into v6
 	n        *Network
-	path     *path       // the way it takes; nil within a host
-	seg      segment     // of TCP
-	quote    icmpQuote   // of ICMP: what it answers; seg is the header of a segment that it answers
-	at       *Stack      // the host that a segment arrived at
-	received bool        // waits for, or has passed, the line of the host that it is for
-	severed  bool        // its hosts are cut off from each other, though its path is not
-	answer   bool        // made by a rule: rules do not see it
-	again    bool        // one more copy of a broadcast
+	path     *path     // the way it takes; nil within a host
+	seg      segment   // of TCP
+	quote    icmpQuote // of ICMP: what it answers; seg is the header of a segment that it answers
+	at       *Stack    // the host that a segment arrived at
+	marks
 	order    uint64      // its number among those sent on the path
 	truesize int         // what it counts for in the receive buffer
 	buf      []byte      // Payload's memory, kept in the pool
 	event    sched.Event // its arrival
 	next     *Datagram   // in the pool, in a receive queue, or held
 	free     bool        // in the pool
+}
+
+// marks are what is so of few packets.
+type marks struct {
+	received bool // waits for, or has passed, the line of the host that it is for
+	severed  bool // its hosts are cut off from each other, though its path is not
+	answer   bool // made by a rule: rules do not see it
+	again    bool // one more copy of a broadcast
 }
 
 // proto is what a packet carries.
@@ -86,7 +91,7 @@ func (n *Network) get(size int) *Datagram {
 	}
 	p.next = nil
 	p.free = false
-	p.received, p.severed, p.answer, p.again = false, false, false, false
+	p.marks = marks{}
 	if cap(p.buf) < size {
 		p.grow(size)
 	}
