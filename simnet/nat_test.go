@@ -539,3 +539,35 @@ func TestNATPorts(t *testing.T) {
 		t.Errorf("%d mappings are kept", len(g.list))
 	}
 }
+
+// TestNATNameServer: the name server is outside; it can be named as hosts can.
+func TestNATNameServer(t *testing.T) {
+	l := newLAN(t, 1, "in", "out")
+	g := l.NAT("home", NAT{}, "in")
+	read, _ := l.capture(CaptureOptions{Hosts: []string{NameServer}})
+	l.Rule("lose", "drop first udp to dns port 53")
+	u := l.udpTo("in", netip.AddrPortFrom(nameServer4, 53))
+	const query = "\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03out\x00\x00\x01\x00\x01"
+	for range 2 {
+		l.sendTo(u, query, netip.AddrPort{})
+	}
+	l.wait(time.Second)
+	if answers := got(u); len(answers) != 1 || answers[0][2]&0x80 == 0 {
+		t.Errorf("%q", answers)
+	}
+	if all := read(); len(all) != 2 || all[0].src != g.Addr() || all[1].dst != g.Addr() || all[0].dport != 53 {
+		t.Errorf("%v", all)
+	}
+	l.FlapHost(NameServer, Constant(time.Second), Constant(time.Hour))
+	l.wait(2 * time.Second)
+	l.sendTo(u, query, netip.AddrPort{})
+	l.wait(time.Second)
+	l.expect("down", u)
+	l.Heal()
+	l.sendTo(u, query, netip.AddrPort{})
+	l.wait(time.Second)
+	if n := len(got(u)); n != 1 {
+		t.Errorf("%d answers", n)
+	}
+	l.conserved()
+}

@@ -464,20 +464,23 @@ func (p *ruleParser) kind(r *Rule) bool {
 	return false
 }
 
+// canName tells whether a host, NAT or name server can be called so.
+func canName(name string) bool { return name == NameServer || checkName(name) == "" }
+
 func (p *ruleParser) end() (e end) {
 	switch {
 	case p.word == "":
 		p.fail(0, "a host, or port")
 	case p.word[0] == '"':
 		name, err := strconv.Unquote(p.word)
-		if err != nil || checkName(name) != "" {
+		if err != nil || !canName(name) {
 			p.fail(0, "a host's name in quotes")
 			return e
 		}
 		e.host = name
 		p.next()
 	case !isWord[p.word]:
-		if why := checkName(p.word); why != "" {
+		if !canName(p.word) {
 			p.fail(0, "a host, or port")
 			return e
 		}

@@ -32,6 +32,7 @@ func TestParseRule(t *testing.T) {
 		"corrupt rst to b from a":               "corrupt rst from a to b",
 		"drop  udp   port 1,5-9,80":             "drop udp port 1,5-9,80",
 		`drop to "port" port 80`:                "",
+		"drop to dns port 53":                   "",
 		`drop to "a"`:                           "drop to a",
 		"drop udp over 1200 bytes":              "",
 		"drop over 0 bytes of each flow":        "",
