@@ -83,16 +83,16 @@ type publicKey struct {
 
 // mapping is a public port.
 type mapping struct {
-	key      insideKey
-	public   netip.AddrPort
-	sessions map[netip.AddrPort]*session // by the other end
-	expires  int64                       // when the last of them does
-	static   bool                        // by Forward
-	old      bool                        // Rebind took it away
+	key     insideKey
+	public  netip.AddrPort
+	peers   map[netip.AddrPort]*peer // by the other end
+	expires int64                    // when the last of them does
+	static  bool                     // by Forward
+	old     bool                     // Rebind took it away
 }
 
-// session is what a mapping knows of one other end.
-type session struct {
+// peer is what a mapping knows of one other end.
+type peer struct {
 	expires       int64
 	answered      bool // packets went both ways
 	finIn, finOut bool
@@ -239,7 +239,7 @@ func (g *Gateway) Forward(proto string, public uint16, host string, port uint16)
 	for _, a := range [...][2]netip.Addr{{g.s.addr, h.addr}, {g.s.addr6, h.addr6}} {
 		m := &mapping{
 			key:    insideKey{proto: k, inside: netip.AddrPortFrom(a[1], port)},
-			public: netip.AddrPortFrom(a[0], public), sessions: map[netip.AddrPort]*session{}, static: true,
+			public: netip.AddrPortFrom(a[0], public), peers: map[netip.AddrPort]*peer{}, static: true,
 		}
 		if old := g.public[publicKey{k, m.public}]; old != nil && old.alive(g.n.w.Now()) {
 			panic(fmt.Sprintf("simnet: Forward: %s port %d of the NAT %q is taken, by %v", proto, public, g.s.name, old.key.inside))
@@ -357,7 +357,7 @@ func (g *Gateway) out(p *Datagram, from *Stack) {
 func (g *Gateway) in(p *Datagram, from *Stack) {
 	if p.proto == protoICMP { // answers a packet from p.src, which went out by a mapping
 		m := g.public[publicKey{p.quote.proto, p.src}]
-		if m == nil || m.old || !m.alive(g.n.w.Now()) || m.sessions[p.dst] == nil {
+		if m == nil || m.old || !m.alive(g.n.w.Now()) || m.peers[p.dst] == nil {
 			g.counter.Filtered++
 			g.drop(p)
 			return
@@ -445,7 +445,7 @@ func (g *Gateway) create(k insideKey) *mapping {
 			}
 			g.remove(m)
 		}
-		m := &mapping{key: g.key(k), public: public, sessions: map[netip.AddrPort]*session{}}
+		m := &mapping{key: g.key(k), public: public, peers: map[netip.AddrPort]*peer{}}
 		g.add(m)
 		g.counter.Mapped++
 		return m
@@ -502,10 +502,10 @@ func (g *Gateway) takes(m *mapping, from netip.AddrPort) bool {
 	case g.c.Filter == EndpointIndependent:
 		return true
 	case g.c.Filter == AddressPortDependent:
-		s := m.sessions[from]
+		s := m.peers[from]
 		return s != nil && s.expires > now
 	}
-	for remote, s := range m.sessions {
+	for remote, s := range m.peers {
 		if remote.Addr() == from.Addr() && s.expires > now {
 			return true
 		}
@@ -516,21 +516,21 @@ func (g *Gateway) takes(m *mapping, from netip.AddrPort) bool {
 // touch notes a packet to or from the other end.
 func (g *Gateway) touch(m *mapping, p *Datagram, remote netip.AddrPort, in bool) {
 	now := g.n.w.Now()
-	s := m.sessions[remote]
+	s := m.peers[remote]
 	if s == nil {
-		if len(m.sessions)%64 == 63 {
-			for r, o := range m.sessions {
+		if len(m.peers)%64 == 63 {
+			for r, o := range m.peers {
 				if o.expires <= now {
-					delete(m.sessions, r)
+					delete(m.peers, r)
 				}
 			}
 		}
-		s = &session{}
-		m.sessions[remote] = s
+		s = &peer{}
+		m.peers[remote] = s
 	}
 	was := s.expires
 	if was <= now {
-		*s = session{}
+		*s = peer{}
 	}
 	opened := in == m.static // by the other end
 	s.answered = s.answered || !opened
@@ -538,7 +538,7 @@ func (g *Gateway) touch(m *mapping, p *Datagram, remote netip.AddrPort, in bool)
 	if p.proto == protoTCP {
 		f := p.seg.flags
 		if f&(flagSYN|flagACK) == flagSYN && (s.reset || s.finIn && s.finOut) {
-			*s = session{} // the addresses are used again
+			*s = peer{} // the addresses are used again
 		}
 		s.reset = s.reset || f&flagRST != 0
 		s.finIn = s.finIn || in && f&flagFIN != 0
@@ -558,7 +558,7 @@ func (g *Gateway) touch(m *mapping, p *Datagram, remote netip.AddrPort, in bool)
 		return
 	}
 	m.expires = 0
-	for _, s := range m.sessions {
+	for _, s := range m.peers {
 		m.expires = max(m.expires, s.expires)
 	}
 }
