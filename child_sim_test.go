@@ -46,7 +46,7 @@ func runChildEnv(t *testing.T, name string, env []string, args ...string) result
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, append([]string{"-test.run=^TestChild$", "-test.timeout=60s"}, args...)...)
-	cmd.Env = append(os.Environ(), "DST_CHILD="+name, "DST_SEED=", "DST_SEEDS=", "DST_V=", "DST_CHECK=", "DST_TRACE=", "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "DST_CHILD="+name, "DST_SEED=", "DST_SEEDS=", "DST_V=", "DST_CHECK=", "DST_TRACE=", "DST_PCAP=", "TMPDIR="+t.TempDir())
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()

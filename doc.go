@@ -43,6 +43,7 @@
 //	-dst.seeds=5-900   DST_SEEDS=5-900    from 5 to 900
 //	-dst.seeds=1,7,9   DST_SEEDS=1-3,9    these
 //	-dst.check         DST_CHECK=1        each twice, comparing the runs ([Twice])
+//	-dst.pcap=DIR      DST_PCAP=DIR       write the packets of each to a file in DIR, for Wireshark and tcpdump
 //	-dst.trace=DIR     DST_TRACE=DIR      keep the trace of each in DIR, and compare it with the one there
 //	-dst.v             DST_V=1            a line for each seed on standard output
 //	-dst.v=2           DST_V=2            and what hosts write, as it comes

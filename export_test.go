@@ -9,7 +9,7 @@ func RunWorlds(t testing.TB, n int, body func(*World)) {
 	defer running.Unlock()
 	r := &runner{body: body}
 	for i := range n {
-		if w := r.world(uint64(i+1), false); len(w.failures) > 0 {
+		if w := r.world(uint64(i+1), false, false); len(w.failures) > 0 {
 			t.Fatalf("seed %d: %s\n%s", w.seed, w.failures[0].text, w.failures[0].stack)
 		}
 	}

@@ -48,6 +48,9 @@ func (r *runner) describe(t *testing.T, w *World) string {
 	case path != "":
 		fmt.Fprintf(&b, "report: %s\n", path)
 	}
+	if w.captured != "" {
+		fmt.Fprintf(&b, "packets: %s\n", w.captured)
+	}
 	if full && len(w.journal.lines) > 0 {
 		b.WriteString("what hosts wrote, and what happened to them:\n")
 		writeIndented(&b, w.journal.tail(inlineLines))
@@ -75,6 +78,9 @@ func (r *runner) reportText(w *World) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nseed %d, fingerprint %#016x, %d steps, %v of virtual time\nrerun: %s\n",
 		r.t.Name(), w.seed, w.Fingerprint(), w.Steps(), w.Elapsed(), r.command(w.seed))
+	if w.captured != "" {
+		fmt.Fprintf(&b, "packets: %s\n", w.captured)
+	}
 	for _, f := range w.failures {
 		fmt.Fprintf(&b, "\nfailed at %s: %s\n%s", since(f.at), f.text, f.stack)
 		if f.stack != "" && !strings.HasSuffix(f.stack, "\n") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simnet"
 )
 
 const testCommand = "go run github.com/dstkit/dst/cmd/dstrewrite test"
@@ -100,14 +101,18 @@ func (r *runner) run(t *testing.T, seed uint64) {
 	before := r.t.Failed()
 	twice := r.c.twice || r.checked
 	traces, _ := tracing.value()
-	w := r.world(seed, twice || traces != "")
+	captures, _ := capturing.value()
+	w := r.world(seed, twice || traces != "", captures != "")
 	skipped := w.exited() && r.t.Skipped() && (before || !r.t.Failed())
 	if twice && !skipped {
-		other := r.world(seed, true)
+		other := r.world(seed, true, false) // a capture changes nothing, and this shows it
 		w.compare(other)
 	}
 	if traces != "" && !skipped {
 		r.compareFile(traces, w)
+	}
+	if captures != "" && !skipped {
+		r.writeCapture(captures, w)
 	}
 	if len(w.failures) == 0 {
 		switch {
@@ -132,6 +137,9 @@ func (r *runner) run(t *testing.T, seed uint64) {
 	for _, s := range w.spins.all() {
 		t.Log(s)
 	}
+	if w.captureErr != nil {
+		t.Log(w.captureErr)
+	}
 	switch {
 	case len(w.failures) > 0:
 		r.failed++
@@ -142,15 +150,19 @@ func (r *runner) run(t *testing.T, seed uint64) {
 }
 
 // world makes a world and runs it to its end.
-func (r *runner) world(seed uint64, record bool) *World {
+func (r *runner) world(seed uint64, record, capture bool) *World {
 	w := newWorld(seed, &r.c)
 	if record {
 		w.sw.Record()
+	}
+	if capture {
+		w.net.Capture(&w.packets, simnet.CaptureOptions{})
 	}
 	current.Store(w)
 	err := w.sw.Run(func() { w.main(r.body) })
 	w.ended.Store(true)
 	current.Store(nil)
+	w.captureErr = w.net.StopCaptures()
 	w.sys.close()
 	if err != nil && err != errStopped {
 		text, rest, _ := strings.Cut(err.Error(), "\n")

@@ -1,6 +1,7 @@
 package dst
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -29,6 +30,10 @@ type World struct {
 	unsaid   int      // failures beyond those
 	gaps     []string // what hosts asked for that is not simulated
 	checks   []check
+
+	packets    bytes.Buffer // that -dst.pcap asks for
+	captured   string       // the file that has them
+	captureErr error        // why packets are missing, there or in a capture of the test's own
 
 	spins    spins
 	over     bool        // a failure has ended the world
@@ -132,8 +137,8 @@ func (w *World) hostOf(h *sched.Host) *Host {
 }
 
 // HealAll mends everything that is broken: the network ([simnet.Network.Heal]:
-// partitions, cuts, held packets, interfaces that are down, the name server), hosts that are
-// paused, and hosts that are down, which are restarted. A host whose main
+// partitions, cuts, held packets, interfaces that are down or flap, rules, the name
+// server), hosts that are paused, and hosts that are down, which are restarted. A host whose main
 // returned nil, or that exited with status 0, by itself is not down but done, and
 // stays so. Links, clocks and disks stay as they are.
 func (w *World) HealAll() {

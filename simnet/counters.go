@@ -5,7 +5,8 @@ import "github.com/dstkit/dst/sched"
 // Counters tell what became of the packets on the way from one host to another
 // (ICMP packets among them). At any time
 //
-//	Sent + Duplicated = Delivered + Lost + Corrupted + QueueDrops + Cut + Unreachable + InFlight + Held
+//	Sent + Duplicated = Delivered + Lost + BurstLost + Corrupted + QueueDrops + RuleDrops +
+//	    Cut + Unreachable + InFlight + Held
 type Counters struct {
 	Sent        uint64 // handed to the link
 	Bytes       uint64 // payload of these
@@ -14,12 +15,16 @@ type Counters struct {
 	Reordered   uint64 // of these, came after one that was sent later
 	Mangled     uint64 // of those sent, travelled on with a bit flipped
 	Lost        uint64 // lost on the link
+	BurstLost   uint64 // lost on the link in bursts
 	Corrupted   uint64 // dropped by the checksum
-	QueueDrops  uint64 // the link's queue was full
-	Cut         uint64 // the way was cut
+	QueueDrops  uint64 // the queue of the link, or of a host's line, was full
+	RuleDrops   uint64 // dropped or rejected by a rule
+	Cut         uint64 // the way was cut, partitioned, or down by Flap
 	Unreachable uint64 // the receiver's interface was down or its machine off
 	InFlight    uint64 // on their way now
 	Held        uint64 // held now
+	Queued      uint64 // bytes in the link's queue now; of these packets are some of InFlight
+	QueueHigh   uint64 // the most bytes that were; of a sum, the highest of all
 }
 
 func (c *Counters) add(d Counters) {
@@ -30,12 +35,16 @@ func (c *Counters) add(d Counters) {
 	c.Reordered += d.Reordered
 	c.Mangled += d.Mangled
 	c.Lost += d.Lost
+	c.BurstLost += d.BurstLost
 	c.Corrupted += d.Corrupted
 	c.QueueDrops += d.QueueDrops
+	c.RuleDrops += d.RuleDrops
 	c.Cut += d.Cut
 	c.Unreachable += d.Unreachable
 	c.InFlight += d.InFlight
 	c.Held += d.Held
+	c.Queued += d.Queued
+	c.QueueHigh = max(c.QueueHigh, d.QueueHigh)
 }
 
 // HostCounters tell what happened within one host, as /proc/net/snmp does.
@@ -52,11 +61,27 @@ type HostCounters struct {
 	RetransSegs  uint64 // segments sent again
 	OutRsts      uint64 // RST sent
 	ListenDrops  uint64 // SYN and ACK dropped since too many connections wait to be accepted
+
+	Uplink, Downlink LineCounters // of its lines; see SetUplink
+}
+
+// LineCounters tell of the line of a host. The packets that it dropped are among
+// the QueueDrops of the links as well.
+type LineCounters struct {
+	Queued    uint64 // bytes in its queue now
+	QueueHigh uint64 // the most that there were
+	Drops     uint64 // packets that found it full
+}
+
+func (q *queue) counters(now int64) LineCounters {
+	return LineCounters{Queued: uint64(q.waiting(now)), QueueHigh: uint64(q.high), Drops: q.drops}
 }
 
 func (p *path) counters() Counters {
 	c := p.c
 	c.InFlight = uint64(p.inflight)
+	q := p.queue.counters(p.n.w.Now())
+	c.Queued, c.QueueHigh = q.Queued, q.QueueHigh
 	return c
 }
 
@@ -86,5 +111,8 @@ func (n *Network) Total() Counters {
 func (n *Network) HostCounters(host string) HostCounters {
 	sched.Enter()
 	defer sched.Leave()
-	return n.host("HostCounters", host).c
+	s := n.host("HostCounters", host)
+	c, now := s.c, n.w.Now()
+	c.Uplink, c.Downlink = s.uplink.counters(now), s.downlink.counters(now)
+	return c
 }

@@ -3,7 +3,6 @@ package simnet
 import (
 	"encoding/binary"
 	"net/netip"
-	"syscall"
 )
 
 // udpInput finds the sockets that a datagram is for.
@@ -135,34 +134,4 @@ func (u *UDP) enqueue(p *Datagram) {
 	}
 	u.last = p
 	u.notify()
-}
-
-// refuse answers a datagram that no socket wants with ICMP port unreachable,
-// which travels like any packet, and gives it back. Linux answers each host
-// only so often; this does not count.
-func (s *Stack) refuse(p *Datagram) {
-	s.c.OutICMP++
-	src, dst, size := p.src, p.dst, len(p.Payload)
-	s.n.put(p)
-	to := s.n.byAddr(src.Addr())
-	if to == nil || to == s { // from this host
-		s.udpUnreachable(src, dst)
-		return
-	}
-	const quoted = 520 // of the payload, at most
-	q := s.n.get(min(size, quoted))
-	q.proto, q.cast = protoICMP, unicast
-	q.src, q.dst = src, dst
-	q.Interface, q.TTL, q.TOS = eth0, defaultTTL, 0
-	s.n.path(s, to).transmit(q)
-}
-
-// udpUnreachable tells the socket that sent a datagram from src that the port
-// of dst is closed, if it is connected to it: others cannot know whom an error
-// is about.
-func (s *Stack) udpUnreachable(src, dst netip.AddrPort) {
-	if u := s.lookupUDP(dst, src); u != nil && u.raddr == dst {
-		u.err = syscall.ECONNREFUSED
-		u.notify()
-	}
 }

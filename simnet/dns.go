@@ -58,6 +58,7 @@ func (n *Network) DNS() *DNS {
 func (n *Network) nameServer() *DNS {
 	if n.dns == nil {
 		s := n.newStack(NameServer, serverIndex, nameServer4, nameServer6)
+		s.id = serverID
 		n.dns = &DNS{n: n, asked: map[asked]uint64{}}
 		n.dns.server.init(n.dns, s)
 		n.w.Name(serverID, NameServer)

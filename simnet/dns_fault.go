@@ -135,7 +135,8 @@ func (d *DNS) Start() {
 // heal undoes all faults, as part of [Network.Heal].
 func (d *DNS) heal() {
 	d.faults = nil
-	d.server.stack.setUp(true)
+	d.server.stack.down, d.server.stack.flap = false, false
+	d.server.stack.refresh()
 	d.server.start()
 }
 

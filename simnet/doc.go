@@ -17,6 +17,41 @@
 // "net" in a fixed order, and what is off draws nothing. Traffic within a host
 // meets no link and no fault.
 //
+// [Network.SetUplink] and [Network.SetDownlink] give a host a line of its own that
+// all of its packets share, before and behind the links. A packet passes, in this
+// order: faults that cut, rules, the uplink's queue, the link's queue, bursts, loss,
+// corruption, duplication, latency; then faults again, and the downlink's queue.
+//
+// # Rules, NATs, flapping
+//
+// A rule does to some packets what a link does to all: [ParseRule] has the grammar,
+// such as "drop first syn to port 80", and [Network.RuleFunc] takes a function.
+// [Network.NAT] puts hosts behind a network address translator. [Network.Flap] and
+// [Network.FlapHost] let a link or an interface go down and come up, again and again.
+//
+//	what happens                     the sender sees             the receiver sees
+//	----                             ----                        ----
+//	rule: drop, corrupt              as Loss                     nothing
+//	rule: delay, duplicate           success                     later, twice
+//	rule: reject, UDP                as no socket on the port    nothing
+//	rule: reject, a SYN              ECONNREFUSED                nothing
+//	rule: reject, of a connection    ECONNRESET                  nothing, until it sends
+//	  with port-unreachable, UDP     ECONNREFUSED if connected   nothing
+//	  with prohibited, UDP           EHOSTUNREACH if connected   nothing
+//	  with host-unreachable, UDP     success                     nothing
+//	  with any of these, a SYN       ECONNREFUSED, EHOSTUNREACH  nothing
+//	  the same, of a connection      as Loss; the errno instead  as Loss
+//	                                 of ETIMEDOUT in the end
+//	Flap while down                  success                     nothing
+//	FlapHost of the sender, down     ENETUNREACH                 what was sent before
+//	NAT: from inside                 success                     another source address
+//	NAT: no mapping, or filtered     success; with Reject as     nothing
+//	                                 a closed port
+//	NAT: Rebind, UDP                 success                     the next from another port
+//	NAT: Rebind, TCP from inside     ECONNRESET                  nothing
+//	NAT: Rebind, TCP to the inside   as Loss; with Reject        nothing
+//	                                 ECONNRESET
+//
 // # Faults
 //
 // Faults are asked for by the names of hosts, and last until they are undone
@@ -26,10 +61,12 @@
 //
 //	what happens                     the sender sees             the receiver sees
 //	----                             ----                        ----
-//	Link.Loss, Corrupt, full queue   success                     nothing
+//	Link.Loss, Burst, Corrupt, a     success                     nothing
+//	full queue of link or line
 //	Link.Duplicate                   success                     the datagram twice
 //	Link.DeliverCorrupt              success                     one bit flipped
-//	Link.Latency varies, Reorder     success                     another order
+//	Link.Latency varies, Reorder     success                     another order; with
+//	                                                             InOrder Reorder alone
 //	Link.MTU exceeded                success, more loss; with    all or nothing
 //	                                 DontFragment EMSGSIZE
 //	Partition, Cut                   success                     nothing
@@ -79,7 +116,7 @@
 //
 //	what happens                     this end sees                 the other end sees
 //	----                             ----                          ----
-//	Loss, Corrupt, full queue        delay: 3 later segments or    delay
+//	Loss, Burst, Corrupt, full queue delay: 3 later segments or    delay
 //	                                 200 ms and up, doubling
 //	Duplicate, Reorder               nothing                       nothing
 //	DeliverCorrupt                   nothing                       one bit flipped
@@ -90,7 +127,8 @@
 //	  for good, idle                 nothing, for ever; or         the same
 //	                                 ETIMEDOUT by keep-alive
 //	Down of this end                 ENETUNREACH from Connect;     as Cut
-//	                                 as Cut once connected
+//	                                 as Cut once connected, with
+//	                                 ENETUNREACH in the end
 //	Down, PowerOff of the other end  as Cut                        -
 //	PowerOn after PowerOff           ECONNRESET at the next        -
 //	                                 segment that gets through
@@ -184,6 +222,8 @@
 // # Accounting
 //
 // [Network.Counters] tells what became of the packets between two hosts, and
-// adds up at any time. Network.Trace sees each of them. Both are for looking:
-// they draw nothing and change nothing.
+// adds up at any time; [Network.HostCounters], [Network.RuleCounters] and
+// [Gateway.Counters] tell of hosts and their lines, rules and NATs. Network.Trace
+// sees each packet, and [Network.Capture] writes them for Wireshark and tcpdump. All
+// of these are for looking: they draw nothing and change nothing.
 package simnet

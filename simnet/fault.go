@@ -16,7 +16,7 @@ func (n *Network) host(call, name string) *Stack {
 	}
 	s := n.byName[name]
 	if s == nil {
-		panic(fmt.Sprintf("simnet: %s: no host %q; known hosts: %s", call, name, strings.Join(n.hosts(), ", ")))
+		panic(fmt.Sprintf("simnet: %s: no host %q; known hosts: %s", call, name, strings.Join(n.names(), ", ")))
 	}
 	return s
 }
@@ -27,6 +27,17 @@ func (n *Network) pair(call, from, to string) (*Stack, *Stack) {
 		panic(fmt.Sprintf("simnet: %s: %q to itself: traffic within a host meets no link", call, from))
 	}
 	return f, t
+}
+
+// linked panics if packets between two hosts do not take a link between them.
+func (n *Network) linked(call string, a, b *Stack) {
+	if n.direct(a, b) || n.direct(b, a) {
+		return
+	}
+	if a.behind == nil {
+		a, b = b, a
+	}
+	panic(fmt.Sprintf("simnet: %s: there is no link between %q and %q: %q is behind the NAT %q, and its links lead there", call, a.name, b.name, a.name, a.behind.name))
 }
 
 // SetDefault sets the link of every pair of hosts that has none of its own,
@@ -52,6 +63,7 @@ func (n *Network) SetLink(a, b string, l Link) {
 	sched.Enter()
 	defer sched.Leave()
 	x, y := n.pair("SetLink", a, b)
+	n.linked("SetLink", x, y)
 	n.setLink(x, y, l)
 	n.setLink(y, x, l)
 	n.tell("link %s = %s %v", a, b, l)
@@ -63,6 +75,7 @@ func (n *Network) SetLinkOneWay(from, to string, l Link) {
 	sched.Enter()
 	defer sched.Leave()
 	f, t := n.pair("SetLinkOneWay", from, to)
+	n.linked("SetLinkOneWay", f, t)
 	n.setLink(f, t, l)
 	n.tell("link %s > %s %v", from, to, l)
 }
@@ -166,7 +179,11 @@ func (n *Network) Release(from, to string) {
 }
 
 func (n *Network) setFault(call string, kind faultKind, from, to string, set func(*path)) *path {
-	p := n.path(n.pair(call, from, to))
+	f, t := n.pair(call, from, to)
+	if kind == faultHold || kind == faultRelease {
+		n.linked(call, f, t)
+	}
+	p := n.path(f, t)
 	set(p)
 	p.refresh()
 	n.fault(kind, p.from, p.to)
@@ -176,16 +193,21 @@ func (n *Network) setFault(call string, kind faultKind, from, to string, set fun
 
 // Heal ends every fault that was asked for: partitions and cuts are mended,
 // what is held is released (in order of arrival on each way, one way after the
-// other), interfaces that are down come up, and the name server recovers. Links
-// and records keep their settings.
+// other), interfaces that are down come up, flapping ends, rules are removed, and
+// the name server recovers. Links, lines and records keep their settings, and NATs
+// their mappings.
 func (n *Network) Heal() {
 	sched.Enter()
 	defer sched.Leave()
 	n.fault(faultHeal, nil, nil)
 	n.tell("heal")
+	for len(n.flaps) > 0 {
+		n.flaps[0].end()
+	}
+	n.rules = nil
 	for _, s := range n.stacks {
-		s.setUp(true)
-		s.alone = false
+		s.down, s.alone = false, false
+		s.refresh()
 	}
 	if n.dns != nil {
 		n.dns.heal()
@@ -206,7 +228,8 @@ func (n *Network) Down(host string) {
 	sched.Enter()
 	defer sched.Leave()
 	s := n.host("Down", host)
-	s.setUp(false)
+	s.down = true
+	s.refresh()
 	n.fault(faultDown, s, nil)
 	n.tell("interface of %s down", host)
 }
@@ -216,7 +239,8 @@ func (n *Network) Up(host string) {
 	sched.Enter()
 	defer sched.Leave()
 	s := n.host("Up", host)
-	s.setUp(true)
+	s.down = false
+	s.refresh()
 	n.fault(faultUp, s, nil)
 	n.tell("interface of %s up", host)
 }

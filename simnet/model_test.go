@@ -100,7 +100,7 @@ func (l *lan) conserved() {
 	l.Helper()
 	for _, p := range l.paths {
 		c := p.counters()
-		if in, out := c.Sent+c.Duplicated, c.Delivered+c.Lost+c.Corrupted+c.QueueDrops+c.Cut+c.Unreachable+c.InFlight+c.Held; in != out {
+		if in, out := c.Sent+c.Duplicated, c.Delivered+c.Lost+c.BurstLost+c.Corrupted+c.QueueDrops+c.RuleDrops+c.Cut+c.Unreachable+c.InFlight+c.Held; in != out {
 			l.Fatalf("%s>%s: %d in, %d out: %+v", p.from.name, p.to.name, in, out, c)
 		}
 	}

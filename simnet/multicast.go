@@ -99,9 +99,12 @@ func (u *UDP) flood(p *Datagram) {
 	s, n := u.s, u.s.n
 	group := p.dst.Addr()
 	if p.Interface == eth0 && (p.cast == broadcast || p.TTL > 0) {
+		again := false
 		for _, o := range n.stacks {
-			if o != s && (p.cast == broadcast || o.member(group, eth0)) {
-				n.path(s, o).transmit(n.clone(p))
+			if o != s && o.gateway == nil && o.behind == s.behind && (p.cast == broadcast || o.member(group, eth0)) {
+				q := n.clone(p)
+				q.again, again = again, true
+				n.path(s, o).transmit(q)
 			}
 		}
 	}

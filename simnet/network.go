@@ -42,17 +42,23 @@ type Network struct {
 
 	w                *sched.World
 	net              *sched.Stream // latency, loss and so on; ephemeral ports
-	stacks           []*Stack      // in order of declaration
+	stacks           []*Stack      // hosts and NATs, in order of declaration
+	hostCount        int           // hosts among them
+	natCount         int           // NATs among them
 	byName           map[string]*Stack
-	def              Link      // of paths that have none of their own
-	paths            []*path   // those that were used or named, in that order
-	pool             *Datagram // free packets
-	big              *Datagram // free packets with a buffer above smallBuffer
-	bigBytes         int       // of these
-	depth            int       // of tcpEnter
-	inbox, inboxLast *Datagram // segments that arrived meanwhile
-	flows            uint64    // TCP connections begun
-	gen              uint64    // changes when a route that a socket remembers may be wrong
+	def              Link          // of paths that have none of their own
+	paths            []*path       // those that were used or named, in that order
+	pool             *Datagram     // free packets
+	big              *Datagram     // free packets with a buffer above smallBuffer
+	bigBytes         int           // of these
+	depth            int           // of tcpEnter
+	inbox, inboxLast *Datagram     // segments that arrived meanwhile
+	flows            uint64        // TCP connections begun
+	rules            []*activeRule // in the order in which they are asked
+	ruling           string        // the rule that a packet's event is due to
+	flaps            []*Flapping   // in order of beginning
+	captures         []*Capture
+	gen              uint64 // changes when a route that a socket remembers may be wrong
 
 	dns *DNS // nil before it is first needed
 
@@ -82,15 +88,25 @@ const (
 // fd00::2, … in order of declaration. It panics if the name is taken or cannot
 // be a host's name.
 func (n *Network) AddHost(name string) *Stack {
+	s := n.add("AddHost", name)
+	n.hostCount++
+	s.id = uint32(n.hostCount)
+	return s
+}
+
+// add declares a host or a NAT, which get their addresses alike.
+func (n *Network) add(call, name string) *Stack {
 	if err := checkName(name); err != "" {
-		panic(fmt.Sprintf("simnet: AddHost: %s", err))
+		panic(fmt.Sprintf("simnet: %s: %s", call, err))
 	}
-	if n.byName[name] != nil {
-		panic(fmt.Sprintf("simnet: AddHost: host %q exists already", name))
+	if s := n.byName[name]; s != nil && s.gateway != nil {
+		panic(fmt.Sprintf("simnet: %s: %q is a NAT already", call, name))
+	} else if s != nil {
+		panic(fmt.Sprintf("simnet: %s: host %q exists already", call, name))
 	}
 	i := len(n.stacks)
 	if i >= maxHosts {
-		panic(fmt.Sprintf("simnet: AddHost: no address left after %d hosts", maxHosts))
+		panic(fmt.Sprintf("simnet: %s: no address left after %d hosts", call, maxHosts))
 	}
 	a4 := [4]byte{10, 0, byte(i / hostsPerOctet), byte(1 + i%hostsPerOctet)}
 	a6 := [16]byte{0: 0xfd}
@@ -128,6 +144,17 @@ func (n *Network) Hosts() []string {
 }
 
 func (n *Network) hosts() []string {
+	names := make([]string, 0, len(n.stacks))
+	for _, s := range n.stacks {
+		if s.gateway == nil {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// names are what a fault may be asked for.
+func (n *Network) names() []string {
 	names := make([]string, len(n.stacks))
 	for i, s := range n.stacks {
 		names[i] = s.name
@@ -206,6 +233,9 @@ func (n *Network) note(what Verb, from, to *Stack, p *Datagram) {
 	if n.Trace != nil {
 		n.trace(what, from, to, p)
 	}
+	for _, c := range n.captures {
+		c.note(what, from, to, p)
+	}
 }
 
 func (n *Network) trace(what Verb, from, to *Stack, p *Datagram) {
@@ -216,6 +246,7 @@ func (n *Network) trace(what Verb, from, to *Stack, p *Datagram) {
 	if p.proto == protoTCP {
 		e.Flags = p.seg.flags.String()
 	}
+	e.Rule = n.ruling
 	if from != nil {
 		e.From = from.name
 	}

@@ -23,9 +23,11 @@ type Datagram struct {
 	cast     cast           // to one host, to a group, to all
 	src, dst netip.AddrPort // on the wire: never v4 mapped into v6
 	n        *Network
-	path     *path       // the way it takes; nil within a host
-	seg      segment     // of TCP
-	at       *Stack      // the host that a segment arrived at
+	path     *path     // the way it takes; nil within a host
+	seg      segment   // of TCP
+	quote    icmpQuote // of ICMP: what it answers; seg is the header of a segment that it answers
+	at       *Stack    // the host that a segment arrived at
+	marks
 	order    uint64      // its number among those sent on the path
 	truesize int         // what it counts for in the receive buffer
 	buf      []byte      // Payload's memory, kept in the pool
@@ -34,12 +36,20 @@ type Datagram struct {
 	free     bool        // in the pool
 }
 
+// marks are what is so of few packets.
+type marks struct {
+	received bool // waits for, or has passed, the line of the host that it is for
+	severed  bool // its hosts are cut off from each other, though its path is not
+	answer   bool // made by a rule: rules do not see it
+	again    bool // one more copy of a broadcast
+}
+
 // proto is what a packet carries.
 type proto uint8
 
 const (
 	protoUDP  proto = iota
-	protoICMP       // port unreachable; src and dst are those of the packet it answers
+	protoICMP       // destination unreachable; src and dst are those of the packet it answers
 	protoTCP
 )
 
@@ -81,6 +91,7 @@ func (n *Network) get(size int) *Datagram {
 	}
 	p.next = nil
 	p.free = false
+	p.marks = marks{}
 	if cap(p.buf) < size {
 		p.grow(size)
 	}
@@ -104,7 +115,7 @@ func (n *Network) put(p *Datagram) {
 	p.free = true
 	p.path = nil
 	p.Payload = nil
-	if p.proto == protoTCP {
+	if p.proto != protoUDP {
 		p.seg.from, p.seg.to = nil, nil
 	}
 	if cap(p.buf) > smallBuffer {
@@ -126,7 +137,7 @@ func (n *Network) clone(p *Datagram) *Datagram {
 	copy(q.Payload, p.Payload)
 	q.src, q.dst = p.src, p.dst
 	q.proto, q.cast = p.proto, p.cast
-	q.seg = p.seg
+	q.seg, q.quote, q.answer = p.seg, p.quote, p.answer
 	q.Interface, q.TTL, q.TOS = p.Interface, p.TTL, p.TOS
 	return q
 }

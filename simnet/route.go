@@ -12,7 +12,8 @@ type route struct {
 	cast    cast
 	local   bool  // does not leave the host
 	ifindex int   // the interface it leaves by, or that owns a local address
-	path    *path // to the host that has the address; nil if none has, or cast is not unicast
+	path    *path // to the host that has the address, or a NAT; nil if none has, or cast is not unicast
+	beyond  *path // the next, if that leads to a NAT
 }
 
 // route finds the way to dst. A src that is not valid is chosen; oif is the
@@ -64,8 +65,13 @@ func (s *Stack) route(dst, src netip.Addr, oif int) (r route, errno syscall.Errn
 		if oif == lo {
 			return r, syscall.ENETUNREACH
 		}
-		if to := s.n.byAddr(dst); to != nil {
+		if to := s.n.neighbour(s, dst); to != nil {
 			r.path = s.n.path(s, to)
+			if to.gateway != nil && dst != to.addr && dst != to.addr6 {
+				if next := s.n.neighbour(to, dst); next != nil {
+					r.beyond = s.n.path(to, next)
+				}
+			}
 		}
 	default:
 		return r, syscall.ENETUNREACH
@@ -95,6 +101,8 @@ func (r *route) mtu(n *Network) int {
 	switch {
 	case r.local && r.cast == unicast || r.ifindex == lo:
 		return loopbackMTU
+	case r.beyond != nil:
+		return min(r.path.link.mtu(), r.beyond.link.mtu())
 	case r.path != nil:
 		return r.path.link.mtu()
 	}

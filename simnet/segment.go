@@ -69,7 +69,11 @@ func (n *Network) tcpLeave() {
 		for p := n.inbox; p != nil; p = n.inbox {
 			n.inbox = p.next
 			p.next = nil
-			p.at.tcpInput(p)
+			if p.proto == protoICMP {
+				p.at.tcpUnreachable(p)
+			} else {
+				p.at.tcpInput(p)
+			}
 		}
 	}
 	n.depth--
@@ -131,15 +135,21 @@ func (s *Stack) reset(p *Datagram) {
 	if errno != 0 {
 		return
 	}
-	q := s.n.get(0)
+	s.c.OutRsts++
+	s.emit(s.n.rst(p), &r)
+}
+
+// rst makes the RST that answers a segment.
+func (n *Network) rst(p *Datagram) *Datagram {
+	g, q := &p.seg, n.get(0)
 	q.seg = segment{flags: flagRST, seq: g.ack, to: g.from}
 	if g.flags&flagACK == 0 {
 		q.seg.flags, q.seg.seq, q.seg.ack = flagRST|flagACK, 0, g.seq+g.span(len(p.Payload))
 	}
+	q.proto, q.cast = protoTCP, unicast
 	q.src, q.dst = p.dst, p.src
-	q.TTL, q.TOS = defaultTTL, 0
-	s.c.OutRsts++
-	s.emit(q, &r)
+	q.Interface, q.TTL, q.TOS = eth0, defaultTTL, 0
+	return q
 }
 
 // emit sends a segment on its way.

@@ -9,11 +9,19 @@ type Stack struct {
 	n     *Network
 	name  string
 	index int // place in Network.stacks
+	id    uint32
 	addr  netip.Addr
 	addr6 netip.Addr
-	up    bool // eth0 is up
+	up    bool // eth0 is up: …
+	down  bool // … not by Down, …
+	flap  bool // … nor by FlapHost
 	on    bool // the machine has power
 	life  int  // counts Reset: sockets of an earlier life are closed
+
+	gateway  *Gateway // what it does, if it is no host but a NAT
+	behind   *Stack   // the NAT between it and the segment, or nil
+	uplink   queue
+	downlink queue
 
 	toServer    *path               // to the name server; nil where unused
 	alone       bool                // by Partition cut off from all that are not named, so from the name server
@@ -71,8 +79,9 @@ var (
 // Name returns the host's name.
 func (s *Stack) Name() string { return s.name }
 
-// ID returns the host's number within the network, from 1.
-func (s *Stack) ID() uint32 { return uint32(s.index + 1) }
+// ID returns the host's number within the network, from 1. NATs count by
+// themselves.
+func (s *Stack) ID() uint32 { return s.id }
 
 // Addr returns the host's IPv4 address on eth0.
 func (s *Stack) Addr() netip.Addr { return s.addr }
@@ -158,8 +167,9 @@ func (s *Stack) PowerOff() {
 // PowerOn turns the machine on again.
 func (s *Stack) PowerOn() { s.on = true }
 
-func (s *Stack) setUp(up bool) {
-	if s.up != up {
+// refresh works out whether eth0 is up.
+func (s *Stack) refresh() {
+	if up := !s.down && !s.flap; s.up != up {
 		s.up = up
 		s.n.gen++
 	}
@@ -186,8 +196,7 @@ func (s *Stack) input(p *Datagram) {
 	case protoUDP:
 		s.udpInput(p)
 	case protoICMP:
-		s.udpUnreachable(p.src, p.dst)
-		s.n.put(p)
+		s.icmpInput(p)
 	case protoTCP:
 		s.n.tcpArrive(s, p)
 	}

@@ -277,6 +277,7 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 		t.base += int64(k)
 	}
 	t.acked += uint64(n)
+	t.soft = 0
 	t.measure(g)
 	t.retries = 0
 	t.since = t.s.now()

@@ -129,7 +129,7 @@ func (t *TCP) push() {
 	t.refreshRoute()
 	mss := t.segmentSize()
 	limit := mss
-	if p := t.route.path; p != nil && p.instant && t.blen > mss && mss < offload {
+	if p := t.route.path; p != nil && p.plain && p.to.gateway == nil && t.blen > mss && mss < offload {
 		limit = offload / mss * mss // nobody looks into the segments of a perfect link
 	}
 	for {

@@ -123,7 +123,7 @@ func (t *TCP) timeout() {
 		expired = elapsed >= int64(giveUp)
 	}
 	if expired {
-		t.done(syscall.ETIMEDOUT)
+		t.done(t.timedOut())
 		return
 	}
 	t.s.c.RetransSegs++
@@ -147,6 +147,15 @@ func (t *TCP) timeout() {
 	}
 }
 
+// timedOut is the error of a connection that nothing gets through: what was the
+// matter last, if that is known (Linux's tcp_write_err).
+func (t *TCP) timedOut() syscall.Errno {
+	if t.soft != 0 {
+		return t.soft
+	}
+	return syscall.ETIMEDOUT
+}
+
 // probe asks whether the peer's window has opened, or sends what fits.
 func (t *TCP) probe() {
 	if t.pending() == 0 || t.max > t.una {
@@ -158,7 +167,7 @@ func (t *TCP) probe() {
 		limit = orphanProbes
 	}
 	if t.UserTimeout > 0 && t.probes > 0 && elapsed >= int64(t.UserTimeout) || t.UserTimeout == 0 && t.probes >= limit {
-		t.done(syscall.ETIMEDOUT)
+		t.done(t.timedOut())
 		return
 	}
 	if t.wnd > 0 {
@@ -216,7 +225,7 @@ func (t *TCP) keep() {
 		}
 		if expired {
 			t.abort()
-			t.done(syscall.ETIMEDOUT)
+			t.done(t.timedOut())
 			return
 		}
 		t.keepProbes++
