@@ -11,6 +11,7 @@ import (
 	"math/rand"
 	randv2 "math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -83,7 +84,23 @@ func mixedWorkload(w *dst.World, j *journal) {
 			}
 		})
 	}
+	w.Host("web", func() error { // what std keeps for a process: the mux, the clients' connections
+		http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.RemoteAddr) })
+		return http.ListenAndServe(":80", nil)
+	})
 	client := w.Host("client")
+	for i := range 4 {
+		w.Host([]string{"client", "other"}[i%2]).Do(func() {
+			resp, err := http.Get("http://web/")
+			if err != nil {
+				j.add("%v", err)
+				return
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			j.add("%s %v", body, err)
+		})
+	}
 	client.Do(func() {
 		var wg sync.WaitGroup
 		var mu sync.Mutex

@@ -103,7 +103,7 @@ func TestHTTP(t *testing.T) {
 			w.Fatalf("%v", err)
 		}
 		ctx := context.Background()
-		tr := &http.Transport{} // http.DefaultTransport is one for all hosts
+		tr := &http.Transport{}
 		c := &http.Client{Transport: tr}
 		on(w, "client", func() error {
 			conn, err := dialTCP("tcp", "server:80")

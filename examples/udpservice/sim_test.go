@@ -24,8 +24,7 @@ var addrs = []string{"a:7000", "b:7000", "c:7000"}
 // hostOf returns the name of the host that node id runs on.
 func hostOf(id int) string { return strings.TrimSuffix(addrs[id], ":7000") }
 
-// logger returns what the node on a host logs to: the run's log. (The standard
-// logger is one for the process, and so for all hosts of a simulation.)
+// logger returns what the node on a host logs to: the run's log.
 func logger(w *dst.World, host string) *log.Logger {
 	return log.New(logWriter{w, host}, "", 0)
 }

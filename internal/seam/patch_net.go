@@ -6,7 +6,7 @@ package seam
 // there are) apart for simulated ones: else a run would depend on those
 // before it.
 func netPatches(release string) []Patch {
-	own := "\thosts := dstNamesOf().hosts\n$0"
+	own := variables("hosts") + "$0"
 	yes := "\tif dstWorld() != 0 {\n\t\treturn true\n\t}\n$0"
 	dns := "func getSystemDNSConfig("
 	if release != "1.26" {
@@ -14,21 +14,15 @@ func netPatches(release string) []Patch {
 	}
 	return []Patch{
 		{File: "net/hosts.go", Edits: []Edit{
-			{Find: "var hosts struct {\n", Replace: "var hosts dstHostsFile\n\ntype dstHostsFile struct {\n"},
 			{In: "func readHosts(", Find: "\tnow := time.Now()\n", Replace: own},
 			{In: "func lookupStaticHost(", Find: "\thosts.Lock()\n", Replace: own},
 			{In: "func lookupStaticAddr(", Find: "\thosts.Lock()\n", Replace: own},
 		}},
 		{File: "net/dnsclient_unix.go", Edits: []Edit{
-			{In: dns, Find: "\tresolvConf.tryUpdate(", Replace: "\tresolvConf := dstNamesOf().resolv\n$0"},
+			{In: dns, Find: "\tresolvConf.tryUpdate(", Replace: variables("resolvConf") + "$0"},
 		}},
 		{File: "net/nss.go", Edits: []Edit{
-			{In: "func getSystemNSS(", Find: "\tnssConfig.tryUpdate()\n", Replace: "\tnssConfig := dstNamesOf().nss\n$0"},
-		}},
-		// One lookup answers all who ask for the same name meanwhile. Of the default
-		// resolver, which is one for all hosts, that holds within a process.
-		{File: "net/lookup.go", Edits: []Edit{
-			{In: "func (r *Resolver) getLookupGroup(", Find: "\tif r == nil {\n", Replace: "\tif own := dstLookupsOf(); own != nil && (r == nil || r == DefaultResolver) {\n\t\treturn own\n\t}\n$0"},
+			{In: "func getSystemNSS(", Find: "\tnssConfig.tryUpdate()\n", Replace: variables("nssConfig") + "$0"},
 		}},
 		{File: "net/ipsock.go", Edits: []Edit{
 			{In: "func supportsIPv4(", Find: "\tipStackCaps.Once.Do(ipStackCaps.probe)\n", Replace: yes},

@@ -2,9 +2,9 @@ package seam
 
 // randomPatches make the runtime's randomness follow the seed.
 func randomPatches(release string) []Patch {
-	hashes := "runtime/alg.go"
+	hashes, maphash := "runtime/alg.go", "hash/maphash/maphash_runtime.go"
 	if release != "1.26" {
-		hashes = "internal/runtime/maps/runtime_alg.go"
+		hashes, maphash = "internal/runtime/maps/runtime_alg.go", "hash/maphash/maphash.go"
 	}
 	return []Patch{
 		// The keys of hashes are the same in every process and every build, with
@@ -17,11 +17,17 @@ func randomPatches(release string) []Patch {
 			// Hash keys and the seeds of maps made during package initialisation
 			// are the same in every process.
 			{In: "func randinit()", Find: "\tglobalRand.state.Init(*seed)\n", Replace: "\tfor i := range seed {\n\t\tseed[i] = byte(i)\n\t}\n$0"},
-			{In: "func rand()", Find: "\tmp := getg().m\n", Replace: "\tif x, ok := dstRand(); ok {\n\t\treturn x\n\t}\n$0"},
 			// A map's seed is the same wherever and whenever it is made, so that the
-			// order of its iteration is a matter of when it is iterated only.
+			// order of its iteration is a matter of when it is iterated only. The
+			// compiler calls rand for the maps that stand on a stack: that is no draw,
+			// or what follows would differ once a cache is filled.
+			{In: "func rand()", Find: "\tmp := getg().m\n", Replace: "\tif getg().dst.host != nil {\n\t\treturn dstMapSeed\n\t}\n\tif x, ok := dstRand(); ok {\n\t\treturn x\n\t}\n$0"},
 			{In: "func maps_rand()", Find: "\treturn rand()\n", Replace: "\treturn dstMapSeed\n"},
+			{In: "func legacy_fastrand()", Find: "uint32(rand())", Replace: "uint32(dst_rand())"},
+			{In: "func legacy_fastrand64()", Find: "\treturn rand()\n", Replace: "\treturn dst_rand()\n"},
 		}},
+		// What asks on behalf of the program draws.
+		draws("math/rand/rand.go"), draws("math/rand/v2/rand.go"), draws("os/tempfile.go"), draws("net/dnsclient.go"), draws(maphash),
 		{File: "internal/runtime/maps/table.go", Edits: []Edit{
 			{In: "func (it *Iter) Init(", Find: " = rand()\n", Replace: " = dstIterRand()\n", Count: 2},
 		}},
@@ -30,4 +36,11 @@ func randomPatches(release string) []Patch {
 				Replace: "\tif dstRandom(p) {\n\t\treturn len(p), nil\n\t}\n$0"},
 		}},
 	}
+}
+
+// draws sends a file's calls of the runtime's rand to one that draws.
+func draws(file string) Patch {
+	return Patch{File: file, Edits: []Edit{
+		{Find: "//go:linkname runtime_rand runtime.rand\n", Replace: "//go:linkname runtime_rand runtime.dst_rand\n"},
+	}}
 }

@@ -9,9 +9,6 @@ func sharedPatches() []Patch {
 		{File: "net/conf.go", Edits: []Edit{
 			{In: "func systemConf()", Find: "\tconfOnce.Do(initConfVal)\n", Replace: quiet + "$0"},
 		}},
-		{File: "mime/type.go", Edits: []Edit{
-			{In: "func initMime()", Find: "func initMime() {\n", Replace: "$0" + quiet},
-		}},
 		// Local time is UTC, whatever the machine and whichever host asks first.
 		{File: "time/zoneinfo_unix.go", Edits: []Edit{
 			{In: "func initLocal()", Find: "func initLocal() {\n", Replace: "$0\tif dstUTC {\n\t\tlocalLoc.name = \"UTC\"\n\t\treturn\n\t}\n"},

@@ -10,5 +10,6 @@ func patches(release, goarch string) []Patch {
 	list = append(list, netPatches(release)...)
 	list = append(list, processPatches()...)
 	list = append(list, sharedPatches()...)
+	list = append(list, ownPatches(release)...)
 	return list
 }

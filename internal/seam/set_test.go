@@ -53,7 +53,9 @@ func TestPatchesFit(t *testing.T) {
 						t.Errorf("%s stays as it is", c.file)
 					}
 					if strings.HasSuffix(c.file, ".go") {
-						if _, err := format.Source([]byte(c.after)); err != nil {
+						// This Go may be older than the one that is patched.
+						_, was := format.Source([]byte(c.before))
+						if _, err := format.Source([]byte(c.after)); err != nil && (c.added || was == nil) {
 							t.Errorf("%s is no Go once patched: %v", c.file, err)
 						}
 					}
