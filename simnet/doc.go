@@ -68,7 +68,8 @@
 //	Link.Latency varies, Reorder     success                     another order; with
 //	                                                             InOrder Reorder alone
 //	Link.MTU exceeded                success, more loss; with    all or nothing
-//	                                 DontFragment EMSGSIZE
+//	                                 DontFragment EMSGSIZE once
+//	                                 that is known
 //	Partition, Cut                   success                     nothing
 //	Hold                             success                     nothing until Release, then all in order
 //	Down of the sender               ENETUNREACH                 what was sent before
@@ -103,9 +104,16 @@
 //     where Linux may wait until a quarter of the buffer was.
 //   - Fragments share one draw of latency. A datagram of n fragments is lost
 //     with the chance that one of n is.
-//   - The path's MTU is known at once, as if discovered.
+//   - A datagram that may be fragmented is, as if the path's MTU were known.
+//     With IP_PMTUDISC_DO and PROBE, and for TCP, it is found out: what is too
+//     large for the link is dropped, and an ICMP packet comes back that says so.
 //   - An IPv4 group or broadcast needs no route: eth0 has it.
-//   - IP_RECVERR, source-specific groups and IPv6 zones are not modelled.
+//   - UDP_SEGMENT sends a datagram for each segment, each with a fate of its own.
+//     UDP_GRO joins those of one send that come at the same moment.
+//   - IP_RECVERR tells of closed ports and of datagrams too large, and of nothing
+//     else. IPv6 zones are not modelled.
+//   - A host takes what is sent to a group if one of its sockets joined it, from
+//     whatever source; which sources a socket wants is asked at the socket.
 //
 // # Streams
 //
@@ -151,9 +159,11 @@
 //     and take no room: a full segment has 1460 bytes, 1440 over IPv6.
 //   - Over a perfect link, segments of up to 64240 bytes travel as one packet,
 //     as with segmentation offload.
-//   - Congestion control is Reno with NewReno recovery (RFC 5681, RFC 6582): ten
-//     segments to begin with, slow start, then a segment a round trip. There is
-//     no SACK, no CUBIC, no pacing, no ECN, and no restart after idle times.
+//   - Congestion control is Reno (RFC 5681): ten segments to begin with, slow
+//     start, then a segment a round trip. What was lost is found out and sent
+//     again by selective acknowledgement (RFC 2018, RFC 6675); there is no RACK
+//     and no tail loss probe, so that the loss of the last segments waits for the
+//     timer. There is no CUBIC, no pacing, no ECN, and no restart after idle times.
 //   - The first 16 ACKs leave at once; later ones wait for a second segment, for
 //     data to go with, or for 40 ms.
 //   - The receive buffer counts payload, half of SO_RCVBUF. It doubles, up to
@@ -162,9 +172,12 @@
 //   - Half-open connections have no limit, as with SYN cookies.
 //   - TIME_WAIT lasts 60 s and costs no event. A SYN with a later timestamp ends
 //     it. Ephemeral ports skip it, but for loopback addresses after a second.
-//   - TCP_MAXSEG, and a link's MTU, take effect at once; there is no discovery.
-//   - Urgent data, fast open, TCP_DEFER_ACCEPT, MD5 and multipath are not
-//     modelled. MSG_MORE holds back a segment until more comes or 200 ms pass.
+//   - TCP_MAXSEG takes effect at once. A path's MTU is found out as above, and
+//     forgotten after ten minutes. Where the news does not get back, large
+//     segments are lost for good: Linux does not probe for that by default.
+//   - Fast open, MD5 and multipath are not modelled. MSG_MORE and TCP_CORK hold
+//     back a segment until more comes or 200 ms pass. Urgent data sends no
+//     SIGURG.
 //
 // # Names
 //

@@ -111,7 +111,7 @@ func (t *TCP) stopListening() {
 
 // lookupListener finds the listening socket for a connection, as lookupUDP
 // does for a datagram.
-func (s *Stack) lookupListener(src, dst netip.AddrPort) *TCP {
+func (s *Stack) lookupListener(src, dst netip.AddrPort, ifindex int) *TCP {
 	b := s.tcp[dst.Port()]
 	if b == nil {
 		return nil
@@ -120,7 +120,7 @@ func (s *Stack) lookupListener(src, dst netip.AddrPort) *TCP {
 	score, ties := -1, 0
 	v4 := dst.Addr().Is4()
 	for _, t := range b.listens {
-		switch v := t.score(dst.Addr(), v4); {
+		switch v := t.score(dst.Addr(), ifindex, v4); {
 		case v > score:
 			best, score, ties = t, v, 1
 		case v == score && v >= 0:
@@ -135,7 +135,7 @@ func (s *Stack) lookupListener(src, dst netip.AddrPort) *TCP {
 	}
 	k := s.n.flow(src, dst) % uint64(ties)
 	for _, t := range b.listens {
-		if t.score(dst.Addr(), v4) == score {
+		if t.score(dst.Addr(), ifindex, v4) == score {
 			if k == 0 {
 				return t
 			}
@@ -146,16 +146,22 @@ func (s *Stack) lookupListener(src, dst netip.AddrPort) *TCP {
 }
 
 // score tells how well a listening socket fits; negative if not at all.
-func (t *TCP) score(dst netip.Addr, v4 bool) int {
+func (t *TCP) score(dst netip.Addr, ifindex int, v4 bool) int {
 	if v4 && !t.has4 || !v4 && !t.has6 {
 		return -1
 	}
 	v := 0
+	if t.device != 0 {
+		if t.device != ifindex {
+			return -1
+		}
+		v = 4
+	}
 	if t.laddr.IsValid() {
 		if t.laddr != dst {
 			return -1
 		}
-		v = 2
+		v += 2
 	}
 	if v4 && !t.v6 {
 		v++
@@ -174,7 +180,7 @@ func (t *TCP) incoming(p *Datagram) {
 		s.n.put(p)
 		return
 	}
-	r, errno := s.route(p.src.Addr(), p.dst.Addr(), 0)
+	r, errno := s.route(p.src.Addr(), p.dst.Addr(), t.oif())
 	if errno != 0 {
 		s.n.put(p)
 		return
@@ -183,6 +189,8 @@ func (t *TCP) incoming(p *Datagram) {
 		s: s, life: t.life, v6: t.v6, v6only: t.v6only, state: synRcvd, parent: t,
 		ReuseAddr: t.ReuseAddr, ReusePort: t.ReusePort, inGroup: t.inGroup,
 		LingerOn: t.LingerOn, LingerTime: t.LingerTime, UserTimeout: t.UserTimeout,
+		FreeBind: t.FreeBind, MinTTL: t.MinTTL, MinHops: t.MinHops, UnsentLow: t.UnsentLow, RcvLow: t.RcvLow,
+		urgent: urgent{inline: t.inline}, cork: t.cork, fin2: t.fin2, device: t.device, outIf: t.outIf,
 		fixedAddr: true, linked: true,
 		nodelay: t.nodelay, maxseg: t.maxseg,
 		ttl: t.ttl, tos: t.tos, hops: t.hops, class: t.class,

@@ -12,7 +12,19 @@ type membership struct {
 	ifindex int
 }
 
-const maxMemberships = 20 // net.ipv4.igmp_max_memberships, of one socket
+// A member is a socket's membership: of a group with all sources but those
+// listed, or with those listed alone (RFC 3376, RFC 3810).
+type member struct {
+	membership
+	only    bool // INCLUDE: those listed alone
+	sources []netip.Addr
+}
+
+const (
+	maxMemberships = 20 // net.ipv4.igmp_max_memberships, of one socket
+	maxSources     = 10 // net.ipv4.igmp_max_msf
+	maxSources6    = 64 // net.ipv6.mld_max_msf
+)
 
 // membership checks the arguments of Join and Leave.
 func (u *UDP) membership(group netip.Addr, ifindex int) (membership, syscall.Errno) {
@@ -26,10 +38,26 @@ func (u *UDP) membership(group netip.Addr, ifindex int) (membership, syscall.Err
 	return membership{group, ifindex}, 0
 }
 
+// place returns the index of a membership, or -1.
+func (u *UDP) place(m membership) int {
+	return slices.IndexFunc(u.joined, func(j member) bool { return j.membership == m })
+}
+
+// Groups calls f for each group that the socket joined, in order.
+func (u *UDP) Groups(f func(group netip.Addr, ifindex int)) {
+	for _, j := range u.joined {
+		f(j.group, j.ifindex)
+	}
+}
+
 // Join is IP_ADD_MEMBERSHIP or IPV6_JOIN_GROUP, by the group's family.
 // Interface 0 lets the route to the group choose. A host that is down joins
 // too.
 func (u *UDP) Join(group netip.Addr, ifindex int) syscall.Errno {
+	return u.join1(group, ifindex, false)
+}
+
+func (u *UDP) join1(group netip.Addr, ifindex int, only bool) syscall.Errno {
 	if u.dead() {
 		return syscall.EBADF
 	}
@@ -40,7 +68,7 @@ func (u *UDP) Join(group netip.Addr, ifindex int) syscall.Errno {
 	switch {
 	case errno != 0:
 		return errno
-	case slices.Contains(u.joined, m):
+	case u.place(m) >= 0:
 		return syscall.EADDRINUSE
 	case m.group.Is4() && len(u.joined) >= maxMemberships:
 		return syscall.ENOBUFS
@@ -49,7 +77,7 @@ func (u *UDP) Join(group netip.Addr, ifindex int) syscall.Errno {
 		u.s.groups = map[membership]int{}
 	}
 	u.s.groups[m]++
-	u.joined = append(u.joined, m)
+	u.joined = append(u.joined, member{membership: m, only: only})
 	return 0
 }
 
@@ -65,7 +93,7 @@ func (u *UDP) Leave(group netip.Addr, ifindex int) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	i := slices.Index(u.joined, m)
+	i := u.place(m)
 	if i < 0 {
 		return syscall.EADDRNOTAVAIL
 	}
@@ -73,9 +101,81 @@ func (u *UDP) Leave(group netip.Addr, ifindex int) syscall.Errno {
 	return 0
 }
 
+// JoinSource is IP_ADD_SOURCE_MEMBERSHIP or MCAST_JOIN_SOURCE_GROUP: what
+// comes from source to the group is received, too.
+func (u *UDP) JoinSource(group, source netip.Addr, ifindex int) syscall.Errno {
+	if errno := u.join1(group, ifindex, true); errno != 0 && errno != syscall.EADDRINUSE {
+		return errno
+	}
+	return u.source(group, source, ifindex, true, true)
+}
+
+// LeaveSource is IP_DROP_SOURCE_MEMBERSHIP or MCAST_LEAVE_SOURCE_GROUP. With
+// the last source the group is left.
+func (u *UDP) LeaveSource(group, source netip.Addr, ifindex int) syscall.Errno {
+	return u.source(group, source, ifindex, true, false)
+}
+
+// BlockSource is IP_BLOCK_SOURCE or MCAST_BLOCK_SOURCE: what comes from source
+// to a group that was joined is not received.
+func (u *UDP) BlockSource(group, source netip.Addr, ifindex int) syscall.Errno {
+	return u.source(group, source, ifindex, false, true)
+}
+
+// UnblockSource is IP_UNBLOCK_SOURCE or MCAST_UNBLOCK_SOURCE.
+func (u *UDP) UnblockSource(group, source netip.Addr, ifindex int) syscall.Errno {
+	return u.source(group, source, ifindex, false, false)
+}
+
+// source adds a source to a membership of the one mode or the other, or
+// removes it.
+func (u *UDP) source(group, source netip.Addr, ifindex int, only, add bool) syscall.Errno {
+	if u.dead() {
+		return syscall.EBADF
+	}
+	if !group.IsMulticast() {
+		return syscall.EINVAL
+	}
+	m, errno := u.membership(group, ifindex)
+	if errno != 0 {
+		return errno
+	}
+	at := u.place(m)
+	if at < 0 {
+		return syscall.EINVAL
+	}
+	j, source := &u.joined[at], plain(source)
+	if j.only != only {
+		if j.only || j.sources != nil { // once there was one, even
+			return syscall.EINVAL
+		}
+		j.only = only // of all sources without exception, to a choice of them
+	}
+	i := slices.Index(j.sources, source)
+	limit := maxSources
+	if !m.group.Is4() {
+		limit = maxSources6
+	}
+	switch {
+	case !add && i < 0:
+		return syscall.EADDRNOTAVAIL
+	case !add && only && len(j.sources) == 1:
+		u.drop(at)
+	case !add:
+		j.sources = slices.Delete(j.sources, i, i+1)
+	case len(j.sources) >= limit:
+		return syscall.ENOBUFS
+	case i >= 0:
+		return syscall.EADDRNOTAVAIL
+	default:
+		j.sources = append(j.sources, source)
+	}
+	return 0
+}
+
 // drop gives up a membership.
 func (u *UDP) drop(i int) {
-	m := u.joined[i]
+	m := u.joined[i].membership
 	u.joined = slices.Delete(u.joined, i, i+1)
 	if u.s.groups[m]--; u.s.groups[m] == 0 {
 		delete(u.s.groups, m)
@@ -88,9 +188,15 @@ func (s *Stack) member(group netip.Addr, ifindex int) bool {
 		s.groups[membership{group, ifindex}] > 0
 }
 
-// accepts tells whether a socket takes what is sent to a group.
-func (u *UDP) accepts(group netip.Addr, ifindex int) bool {
-	return u.MulticastAll || slices.Contains(u.joined, membership{group, ifindex})
+// accepts tells whether a socket takes what source sends to a group.
+func (u *UDP) accepts(group, source netip.Addr, ifindex int) bool {
+	if i := u.place(membership{group, ifindex}); i >= 0 {
+		return slices.Contains(u.joined[i].sources, source) == u.joined[i].only
+	}
+	if group.Is4() {
+		return u.MulticastAll
+	}
+	return u.MulticastAll6
 }
 
 // flood sends a datagram to a group or to all: a copy to each host that takes
@@ -134,7 +240,7 @@ func (s *Stack) deliverAll(p *Datagram) {
 	var found *UDP // delivered to when the next is found, so that the last gets the original
 	v4 := to.Is4()
 	for u := s.udp[p.dst.Port()]; u != nil; u = u.next {
-		if u.score(p.src, p.dst, v4) < 0 || p.cast == multicast && !u.accepts(to, p.Interface) {
+		if u.score(p.src, p.dst, p.Interface, v4) < 0 || p.cast == multicast && !u.accepts(to, p.src.Addr(), p.Interface) {
 			continue
 		}
 		if found != nil {

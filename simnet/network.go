@@ -54,6 +54,7 @@ type Network struct {
 	depth            int           // of tcpEnter
 	inbox, inboxLast *Datagram     // segments that arrived meanwhile
 	flows            uint64        // TCP connections begun
+	bursts           uint64        // UDP_SEGMENT sends
 	rules            []*activeRule // in the order in which they are asked
 	ruling           string        // the rule that a packet's event is due to
 	flaps            []*Flapping   // in order of beginning

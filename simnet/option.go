@@ -141,3 +141,27 @@ func (u *UDP) SetMulticastInterface6(ifindex int) syscall.Errno {
 
 // MulticastInterface6 returns IPV6_MULTICAST_IF.
 func (u *UDP) MulticastInterface6() int { return u.mcIf6 }
+
+// SetDevice sets SO_BINDTODEVICE by interface number, 0 for any: what comes
+// and goes takes that interface.
+func (u *UDP) SetDevice(ifindex int) {
+	u.device = ifindex
+	u.forget()
+}
+
+// Device returns the interface of SO_BINDTODEVICE, or 0.
+func (u *UDP) Device() int { return u.device }
+
+// SetUnicastInterface sets IP_UNICAST_IF or IPV6_UNICAST_IF by interface
+// number, 0 for any: what is sent to one host leaves by it.
+func (u *UDP) SetUnicastInterface(ifindex int) {
+	u.unicastIf = ifindex
+	u.forget()
+}
+
+// RcvMem is what the receive queue is charged (SO_MEMINFO).
+func (u *UDP) RcvMem() int { return u.rmem }
+
+// SetMTUDiscover sets IP_MTU_DISCOVER or IPV6_MTU_DISCOVER, whether it is
+// IP_PMTUDISC_DO or IP_PMTUDISC_PROBE.
+func (u *UDP) SetMTUDiscover(do, probe bool) { u.DontFragment, u.Probe = do || probe, probe }

@@ -16,6 +16,9 @@ type Datagram struct {
 	Interface int            // the interface that the address belongs to (ipi_ifindex): 1 lo, 2 eth0
 	TTL       uint8          // hops left (IP_RECVTTL, IPV6_RECVHOPLIMIT)
 	TOS       uint8          // type of service, traffic class (IP_RECVTOS, IPV6_RECVTCLASS)
+	Segment   int            // of several datagrams that UDP_GRO joined: the size of each but the last; else 0
+	Arrived   int64          // virtual time (SO_TIMESTAMP)
+	Drops     uint32         // how many the socket had dropped by then (SO_RXQ_OVFL)
 
 	// What follows is the packet's life before it reaches the socket.
 
@@ -29,11 +32,13 @@ type Datagram struct {
 	at       *Stack    // the host that a segment arrived at
 	marks
 	order    uint64      // its number among those sent on the path
+	burst    uint64      // which UDP_SEGMENT send it is part of; 0: none
 	truesize int         // what it counts for in the receive buffer
 	buf      []byte      // Payload's memory, kept in the pool
 	event    sched.Event // its arrival
 	next     *Datagram   // in the pool, in a receive queue, or held
 	free     bool        // in the pool
+	failure  *Failure    // of one in an error queue
 }
 
 // marks are what is so of few packets.
@@ -91,6 +96,7 @@ func (n *Network) get(size int) *Datagram {
 	}
 	p.next = nil
 	p.free = false
+	p.burst, p.Segment = 0, 0
 	p.marks = marks{}
 	if cap(p.buf) < size {
 		p.grow(size)
@@ -115,6 +121,7 @@ func (n *Network) put(p *Datagram) {
 	p.free = true
 	p.path = nil
 	p.Payload = nil
+	p.failure = nil
 	if p.proto != protoUDP {
 		p.seg.from, p.seg.to = nil, nil
 	}
@@ -137,7 +144,7 @@ func (n *Network) clone(p *Datagram) *Datagram {
 	copy(q.Payload, p.Payload)
 	q.src, q.dst = p.src, p.dst
 	q.proto, q.cast = p.proto, p.cast
-	q.seg, q.quote, q.answer = p.seg, p.quote, p.answer
+	q.seg, q.quote, q.answer, q.burst = p.seg, p.quote, p.answer, p.burst
 	q.Interface, q.TTL, q.TOS = p.Interface, p.TTL, p.TOS
 	return q
 }

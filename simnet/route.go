@@ -96,15 +96,26 @@ func (s *Stack) route(dst, src netip.Addr, oif int) (r route, errno syscall.Errn
 	return r, 0
 }
 
-// mtu is the largest IP packet that the way takes whole.
-func (r *route) mtu(n *Network) int {
+// firstMTU is the largest IP packet that the interface takes whole. A link that
+// takes less than others lies beyond the interface, so to speak.
+func (r *route) firstMTU(n *Network) int {
 	switch {
 	case r.local && r.cast == unicast || r.ifindex == lo:
 		return loopbackMTU
 	case r.beyond != nil:
 		return min(r.path.link.mtu(), r.beyond.link.mtu())
 	case r.path != nil:
-		return r.path.link.mtu()
+		return max(n.def.mtu(), r.path.link.mtu())
 	}
 	return n.def.mtu()
+}
+
+// mtu is the largest IP packet that the way takes whole, as far as the host
+// knows.
+func (r *route) mtu(n *Network) int {
+	mtu := r.firstMTU(n)
+	if r.path != nil && len(r.path.from.narrow) > 0 {
+		mtu = min(mtu, r.path.from.pathMTU(r.path))
+	}
+	return mtu
 }

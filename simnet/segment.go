@@ -6,13 +6,22 @@ import "net/netip"
 // that they do not wrap, and windows need no scaling.
 type segment struct {
 	flags    flags
-	ooo      bool  // the sender of this keeps bytes beyond ack: what SACK tells, in brief
-	seq, ack int64 // of the first byte; next byte expected
-	wnd      int   // bytes from ack that the sender of this takes
-	mss      int   // in a SYN: the largest segment that its sender takes
-	ts, echo int64 // timestamps: when it was sent, and that of what it answers (0: of nothing)
-	from, to *TCP  // the socket that sent it, and the one that it guesses will receive it
+	sacks    uint8           // how many of sack there are
+	seq, ack int64           // of the first byte; next byte expected
+	wnd      int             // bytes from ack that the sender of this takes
+	mss      int             // in a SYN: the largest segment that its sender takes
+	urg      int64           // what follows the urgent byte; 0: none
+	ts, echo int64           // timestamps: when it was sent, and that of what it answers (0: of nothing)
+	sack     [maxSacks]block // what the sender of this keeps beyond ack, the latest first (RFC 2018)
+	from, to *TCP            // the socket that sent it, and the one that it guesses will receive it
 }
+
+// A block is a range of sequence numbers, from the first to what follows the
+// last.
+type block struct{ from, to int64 }
+
+// maxSacks is how many blocks an ACK has room for beside timestamps.
+const maxSacks = 3
 
 type flags uint8
 
@@ -82,6 +91,7 @@ func (n *Network) tcpLeave() {
 // tcpArrive puts a segment into the inbox.
 func (n *Network) tcpArrive(s *Stack, p *Datagram) {
 	p.at = s
+	p.Arrived = s.now()
 	if n.inbox == nil {
 		n.inbox = p
 	} else {
@@ -114,7 +124,7 @@ func (s *Stack) tcpInput(p *Datagram) {
 		return
 	}
 	if g.flags&(flagSYN|flagRST|flagACK) == flagSYN {
-		if l := s.lookupListener(p.src, p.dst); l != nil {
+		if l := s.lookupListener(p.src, p.dst, p.Interface); l != nil {
 			l.incoming(p)
 			return
 		}

@@ -31,7 +31,8 @@ type Stack struct {
 	tcp         map[uint16]*bucket  // by local port
 	conns       map[connection]*TCP // by addresses
 	sockets     socketList
-	waiting     *TCP // connections in TIME_WAIT, oldest first, joined by wnext
+	narrow      []narrow // path MTUs that were found out
+	waiting     *TCP     // connections in TIME_WAIT, oldest first, joined by wnext
 	waitingLast *TCP
 	c           HostCounters
 }

@@ -26,6 +26,14 @@ type TCP struct {
 	LingerOn    bool          // SO_LINGER's l_onoff
 	LingerTime  time.Duration // SO_LINGER's l_linger; with LingerOn and zero, Close resets the connection
 	UserTimeout time.Duration // TCP_USER_TIMEOUT; zero is off
+	FreeBind    bool          // IP_FREEBIND, IP_TRANSPARENT: Bind takes an address that the host does not have
+	NoPort      bool          // IP_BIND_ADDRESS_NO_PORT: Bind to port 0 leaves the choice of a port to Connect
+	MinTTL      int           // IP_MINTTL: what comes with less is dropped
+	MinHops     int           // IPV6_MINHOPCOUNT
+	SynRetries  int           // TCP_SYNCNT: how often Connect sends SYN again; 0 is the default, 6
+	DeferAccept int           // TCP_DEFER_ACCEPT, as so many SYN ACKs: until then a connection without bytes is not accepted
+	UnsentLow   int           // TCP_NOTSENT_LOWAT: Send takes nothing while so much was never sent; 0 is off
+	RcvLow      int           // SO_RCVLOWAT: Readable with so many bytes; 0 counts as 1
 
 	s    *Stack
 	life int // of the stack
@@ -56,15 +64,21 @@ type TCP struct {
 
 	*listener // of a listening socket
 	parent    *TCP
+	patient   bool // in SYN_RECV: the handshake is complete but for TCP_DEFER_ACCEPT
 	qnext     *TCP // in the parent's accept queue
 
 	send
 	receive
 	timers
+	urgent
 
 	nodelay  bool
-	maxseg   int // TCP_MAXSEG as set; 0: none
-	ttl, tos int // -1: default
+	cork     bool          // TCP_CORK
+	fin2     time.Duration // TCP_LINGER2; 0: the default; negative: none
+	device   int           // SO_BINDTODEVICE: interface; 0 is any
+	outIf    int           // IP_UNICAST_IF: interface to send through; 0 is any
+	maxseg   int           // TCP_MAXSEG as set; 0: none
+	ttl, tos int           // -1: default
 	hops     int
 	class    int
 	rcvbuf   int
@@ -208,7 +222,11 @@ func (t *TCP) Readable() bool {
 	if t.state == listening {
 		return t.accepted > 0
 	}
-	return t.err != 0 || t.rlen > 0 || t.shutR || t.finned || t.dead()
+	low := t.rcvLow()
+	if t.AtMark() && !t.inline {
+		low = max(1, low) + 1 // the urgent byte does not count
+	}
+	return t.err != 0 || t.rlen > 0 && t.rlen >= low || t.shutR || t.finned || t.dead()
 }
 
 // Writable is EPOLLOUT: Send would return something other than EAGAIN. A full
@@ -222,11 +240,19 @@ func (t *TCP) Writable() bool {
 	case synSent, synRcvd:
 		return t.err != 0 || t.shutW || t.dead()
 	}
-	if t.err != 0 || t.shutW || t.dead() || 2*(t.sndbuf-t.blen) >= t.blen {
+	if t.err != 0 || t.shutW || t.dead() || 2*(t.sndbuf-t.blen) >= t.blen && !t.unsentFull() {
 		return true
 	}
 	t.starved = true // who asks will be told
 	return false
+}
+
+// rcvLow is RcvLow, as far as the window can hold it.
+func (t *TCP) rcvLow() int { return min(t.RcvLow, t.rcvbuf/2) }
+
+// unsentFull tells whether UnsentLow keeps Send from taking more.
+func (t *TCP) unsentFull() bool {
+	return t.UnsentLow > 0 && int(t.base+int64(t.blen)-t.max) >= t.UnsentLow
 }
 
 // HangUp is EPOLLHUP: both directions have ended, or there was no connection.

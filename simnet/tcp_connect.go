@@ -59,11 +59,19 @@ func (t *TCP) resolve(a netip.Addr) (r route, errno syscall.Errno) {
 	if a.IsMulticast() || isBroadcast(a) {
 		return r, syscall.ENETUNREACH
 	}
-	r, errno = t.s.route(a, src, 0)
+	r, errno = t.s.route(a, src, t.oif())
 	if errno == 0 && r.cast != unicast {
 		errno = syscall.ENETUNREACH
 	}
 	return r, errno
+}
+
+// oif is the interface that the program chose to send through, or 0.
+func (t *TCP) oif() int {
+	if t.device != 0 {
+		return t.device
+	}
+	return t.outIf
 }
 
 // open sends the first SYN.
@@ -95,7 +103,7 @@ func (t *TCP) open(r route, port uint16) syscall.Errno {
 // renew makes a socket whose connection failed as it was before Connect.
 func (t *TCP) renew() {
 	t.purge()
-	t.send, t.receive = send{}, receive{}
+	t.send, t.receive, t.urgent = send{}, receive{}, urgent{inline: t.inline}
 	t.connecting, t.linked = false, false
 	t.shutR, t.shutW = false, false
 	if !t.fixedPort {
@@ -224,7 +232,7 @@ func (t *TCP) close() {
 			t.finish()
 		}
 		if t.state == finWait2 {
-			t.wait()
+			t.orphan()
 		}
 	}
 }

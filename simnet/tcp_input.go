@@ -61,6 +61,10 @@ func (t *TCP) measure(g *segment) {
 // input takes a segment for the connection. It gives it back to the pool, or
 // keeps it in a queue.
 func (t *TCP) input(p *Datagram) {
+	if least := t.leastTTL(); least > 0 && int(p.TTL) < least {
+		t.s.n.put(p)
+		return
+	}
 	t.peer = p.seg.from
 	switch t.state {
 	case synSent:
@@ -74,6 +78,14 @@ func (t *TCP) input(p *Datagram) {
 		}
 	}
 	t.s.n.put(p)
+}
+
+// leastTTL is what the TTL of a segment must be at least.
+func (t *TCP) leastTTL() int {
+	if t.remote.Addr().Is4() {
+		return t.MinTTL
+	}
+	return t.MinHops
 }
 
 func (t *TCP) inputSynSent(p *Datagram) {
@@ -174,8 +186,14 @@ func (t *TCP) check(p *Datagram) bool {
 			t.s.reset(p)
 			return false
 		}
-		if t.parent != nil && !t.complete() {
-			return false
+		if t.parent != nil {
+			if t.retries < t.parent.DeferAccept && size == 0 && g.flags&flagFIN == 0 {
+				t.patient = true // it is accepted when bytes come
+				return false
+			}
+			if !t.complete() {
+				return false
+			}
 		}
 		t.wnd, t.maxWnd, t.wl1 = g.wnd, max(g.wnd, t.maxWnd), g.seq
 		t.establish(g)
@@ -197,6 +215,9 @@ func (t *TCP) process(p *Datagram) {
 	if !t.confirmed(g, size) {
 		t.s.n.put(p)
 		return
+	}
+	if g.urg != 0 {
+		t.urged(p)
 	}
 	if size == 0 && g.flags&flagFIN == 0 {
 		t.s.n.put(p)
@@ -261,8 +282,8 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 		t.wnd, t.wl1 = g.wnd, g.seq
 		t.maxWnd = max(t.maxWnd, g.wnd)
 	}
-	if g.ack == t.una {
-		if g.ooo && size == 0 && t.max > t.una {
+	if news := g.sacks > 0 && t.hear(g); g.ack == t.una {
+		if news {
 			t.duplicate()
 		}
 		return true
@@ -271,6 +292,7 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 	n := int(g.ack - t.una)
 	t.una = g.ack
 	t.nxt = max(t.nxt, t.una)
+	t.confirm()
 	if k := min(int(t.una-t.base), t.blen); k > 0 {
 		t.ring.drop(k, t.blen)
 		t.blen -= k
@@ -288,10 +310,6 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 		t.autotune()
 	case g.ack >= t.recover:
 		t.recovering, t.dupacks = false, 0
-		t.cwnd = t.ssthresh
-	default: // part of it: the next hole (RFC 6582)
-		t.cwnd = max(t.mss, t.cwnd-n+t.mss)
-		t.retransmit()
 	}
 	if t.max == t.una {
 		t.rtoAt = 0
@@ -303,7 +321,7 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 		case finWait1:
 			t.state = finWait2
 			if t.closed {
-				t.wait()
+				t.orphan()
 			}
 			t.notify()
 		case closing:
@@ -321,19 +339,18 @@ func (t *TCP) confirmed(g *segment, size int) bool {
 	return true
 }
 
-// duplicate is an ACK that says that a later segment came.
+// duplicate is an ACK that says that a later segment came. What came before it
+// counts as lost after three of them, or as many bytes (RFC 6675).
 func (t *TCP) duplicate() {
 	t.dupacks++
-	switch {
-	case t.recovering:
-		t.cwnd += t.mss
-	case t.dupacks == 3 && t.una >= t.recover:
-		t.ssthresh = max(int(t.max-t.una)/2, 2*t.mss)
-		t.recovering, t.recover = true, t.max
-		t.cwnd = t.ssthresh + 3*t.mss
-		t.retransmit()
-		t.armRTO()
+	if t.recovering || t.una < t.recover || t.dupacks < 3 && !t.lost(0) {
+		return
 	}
+	t.ssthresh = max(int(t.max-t.una)/2, 2*t.mss)
+	t.recovering, t.recover = true, t.max
+	t.cwnd = t.ssthresh
+	t.resend(t.una, t.segmentSize())
+	t.armRTO()
 }
 
 // grow opens the congestion window if it was used: by what was confirmed in

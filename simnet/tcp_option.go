@@ -63,8 +63,13 @@ func (t *TCP) SetTOS(tos int) syscall.Errno {
 // TOS returns IP_TOS.
 func (t *TCP) TOS() int { return t.tos }
 
-// SetTrafficClass sets IPV6_TCLASS: 0 to 255, or -1 for the default.
-func (t *TCP) SetTrafficClass(class int) syscall.Errno { return set(&t.class, class, 0, 0) }
+// SetTrafficClass sets IPV6_TCLASS: 0 to 255, or -1 for the default. As of
+// IP_TOS, Linux keeps the two bits of ECN to itself.
+func (t *TCP) SetTrafficClass(class int) syscall.Errno {
+	errno := set(&t.class, class, 0, 0)
+	t.class &^= 3
+	return errno
+}
 
 // TrafficClass returns IPV6_TCLASS.
 func (t *TCP) TrafficClass() int { return max(0, t.class) }
@@ -82,6 +87,71 @@ func (t *TCP) SetNoDelay(on bool) {
 
 // NoDelay returns TCP_NODELAY.
 func (t *TCP) NoDelay() bool { return t.nodelay }
+
+// SetCork sets TCP_CORK: a segment that is not full waits, for 200 ms at most.
+func (t *TCP) SetCork(on bool) {
+	t.cork = on
+	if !on && !t.dead() {
+		t.s.n.tcpEnter()
+		t.forced = true
+		t.push()
+		t.forced = false
+		t.s.n.tcpLeave()
+	}
+}
+
+// Cork returns TCP_CORK.
+func (t *TCP) Cork() bool { return t.cork }
+
+// SetQuickAck sets TCP_QUICKACK: whether ACKs leave at once, until the
+// connection finds otherwise. One that waits leaves now.
+func (t *TCP) SetQuickAck(on bool) {
+	if !on {
+		t.quick = 0
+		return
+	}
+	t.quick = quickAcks
+	if t.ackAt != 0 && !t.dead() {
+		t.s.n.tcpEnter()
+		t.sendAck()
+		t.s.n.tcpLeave()
+	}
+}
+
+// QuickAck returns TCP_QUICKACK.
+func (t *TCP) QuickAck() bool { return t.quick > 0 || t.mss == 0 }
+
+// SetFin2 sets TCP_LINGER2: how long FIN_WAIT2 lasts after Close, two minutes
+// at most; 0 is the default, negative not at all.
+func (t *TCP) SetFin2(d time.Duration) {
+	if t.fin2 = min(d, 2*time.Minute); d < 0 {
+		t.fin2 = -time.Second
+	}
+}
+
+// Fin2 returns TCP_LINGER2.
+func (t *TCP) Fin2() time.Duration {
+	if t.fin2 == 0 {
+		return timeWaitTime
+	}
+	return t.fin2
+}
+
+// SetDevice sets SO_BINDTODEVICE by interface number, 0 for any.
+func (t *TCP) SetDevice(ifindex int) {
+	t.device = ifindex
+	t.gen = 0
+}
+
+// Device returns the interface of SO_BINDTODEVICE, or 0.
+func (t *TCP) Device() int { return t.device }
+
+// SetUnicastInterface sets IP_UNICAST_IF or IPV6_UNICAST_IF by interface
+// number, 0 for any.
+func (t *TCP) SetUnicastInterface(ifindex int) {
+	t.outIf = ifindex
+	t.gen = 0
+}
 
 // SetMaxSeg sets TCP_MAXSEG: 88 to 32767, or 0 for none; EINVAL otherwise. It
 // takes effect when the socket connects.
@@ -176,8 +246,19 @@ type TCPInfo struct {
 	NotSentBytes  int
 }
 
-// Unread is SIOCINQ: how many bytes Recv has at hand.
-func (t *TCP) Unread() int { return t.rlen }
+// Unread is SIOCINQ: how many bytes Recv has at hand, before the urgent one.
+func (t *TCP) Unread() int {
+	if t.urgent.state != urgentNone && !t.inline {
+		if ahead := t.at - t.copiedTo(); ahead >= 0 && ahead < int64(t.rlen) {
+			return int(ahead)
+		}
+	}
+	return t.rlen
+}
+
+// LastRead is the virtual time at which the last of the bytes that Recv
+// returned came (SO_TIMESTAMP), or 0.
+func (t *TCP) LastRead() int64 { return t.readAt }
 
 // Unsent is SIOCOUTQ: how many bytes the peer has not confirmed yet.
 func (t *TCP) Unsent() int { return t.blen }

@@ -25,6 +25,9 @@ type send struct {
 	more      bool // the last Send said that more will follow
 	forced    bool // send what fits
 
+	sacked []block // beyond una, what the peer has: in order, none touches the next
+	resent int64   // what follows the highest byte sent again in this recovery
+
 	cwnd, ssthresh int    // bytes
 	grown          int    // bytes confirmed since cwnd last grew, beyond slow start
 	dupacks        int    // in a row
@@ -75,13 +78,15 @@ func (t *TCP) Send(payload []byte, more bool) (int, syscall.Errno) {
 	for {
 		// What is confirmed while segments leave makes room for more.
 		room := min(t.sndbuf-t.blen, len(payload)-done)
-		if room <= 0 {
+		if room <= 0 || t.unsentFull() {
 			break
 		}
 		n.tcpEnter()
 		t.ring.write(payload[done:done+room], t.blen)
 		t.blen += room
-		done += room
+		if done += room; t.marking && done == len(payload) {
+			t.sndUp = t.base + int64(t.blen)
+		}
 		t.more = more
 		t.push()
 		n.tcpLeave()
@@ -118,7 +123,7 @@ func (t *TCP) segmentSize() int {
 
 // push sends what may be sent.
 func (t *TCP) push() {
-	if t.nxt == t.base+int64(t.blen) && !t.finQueued && t.probeAt == 0 {
+	if t.nxt == t.base+int64(t.blen) && !t.finQueued && t.probeAt == 0 && !t.recovering {
 		return // all was sent
 	}
 	switch t.state {
@@ -139,12 +144,29 @@ func (t *TCP) push() {
 		}
 		again := t.nxt < t.max
 		wnd := t.wnd
+		ahead := limit // to what the peer has, of what is sent again
 		if again {
 			wnd = max(wnd, int(t.max-t.una))
+			if len(t.sacked) > 0 {
+				i := t.beyond(t.nxt)
+				if i < len(t.sacked) && t.sacked[i].from <= t.nxt {
+					t.nxt = t.sacked[i].to
+					continue
+				}
+				if i < len(t.sacked) {
+					ahead = int(min(int64(limit), t.sacked[i].from-t.nxt))
+				}
+			}
 		}
 		flight := int(t.nxt - t.una)
-		room := min(wnd, t.cwnd) - flight
-		n := min(avail, limit, room)
+		room := min(wnd-flight, t.cwnd-flight)
+		if len(t.sacked) > 0 {
+			room = min(wnd-flight, t.cwnd-t.pipe())
+			if t.recovering && room >= mss && t.fill(mss, true) {
+				continue
+			}
+		}
+		n := min(avail, limit, ahead, room)
 		if n < 0 {
 			n = 0
 		}
@@ -160,7 +182,7 @@ func (t *TCP) push() {
 				if n < t.maxWnd/2 || n < t.wnd-flight { // a silly window, or cwnd is used up
 					break
 				}
-			} else if t.more || !t.nodelay && flight > 0 { // J. Nagle's algorithm
+			} else if t.more || t.cork || !t.nodelay && flight > 0 { // J. Nagle's algorithm
 				break
 			}
 		}
@@ -187,6 +209,8 @@ func (t *TCP) push() {
 		t.answered()
 		t.emit(p)
 	}
+	for t.recovering && t.cwnd-t.pipe() >= mss && t.fill(mss, false) {
+	}
 	if t.max == t.una && t.pending() > 0 {
 		if t.probeAt == 0 {
 			t.armProbe()
@@ -196,21 +220,23 @@ func (t *TCP) push() {
 	}
 }
 
-// retransmit sends the oldest segment again.
-func (t *TCP) retransmit() {
+// resend sends up to size bytes again, from a sequence number on.
+func (t *TCP) resend(from int64, size int) {
 	t.refreshRoute()
-	n := min(t.blen, t.segmentSize(), int(t.max-t.una))
+	end := t.base + int64(t.blen)
+	n := int(max(0, min(end-from, int64(size), t.max-from)))
 	f := flagACK
-	if t.finQueued && n == t.blen && t.max > t.base+int64(t.blen) {
+	if t.finQueued && from+int64(n) == end && t.max > end {
 		f |= flagFIN
 	}
 	if n == 0 && f&flagFIN == 0 {
 		return
 	}
-	p := t.segment(f, t.una, n)
+	p := t.segment(f, from, n)
 	if n > 0 {
-		t.ring.read(p.Payload, int(t.una-t.base))
+		t.ring.read(p.Payload, int(from-t.base))
 	}
+	t.resent = max(t.resent, from+p.seg.span(n))
 	t.s.c.RetransSegs++
 	t.total++
 	t.answered()
@@ -221,7 +247,13 @@ func (t *TCP) retransmit() {
 func (t *TCP) segment(f flags, seq int64, size int) *Datagram {
 	p := t.s.n.get(size)
 	g := &p.seg
-	g.flags, g.ooo = f, t.oooFirst != nil
+	g.flags, g.sacks = f, t.tells
+	if g.urg = 0; t.sndUp > seq {
+		g.urg = t.sndUp
+	}
+	if t.tells > 0 {
+		g.sack = t.told
+	}
 	g.seq, g.ack, g.wnd = seq, t.rcvNxt, t.window()
 	g.ts, g.echo = t.s.now(), t.tsRecent
 	g.from, g.to = t, t.peer
@@ -244,13 +276,20 @@ func (t *TCP) emit(p *Datagram) {
 		t.s.n.put(p)
 		return
 	}
+	if path := t.route.path; path != nil && len(p.Payload) > 0 {
+		size := min(len(p.Payload), t.segmentSize()) + tcpHeader + ipHeader(p.dst.Addr())
+		if path.tooBig(size, p.dst.Addr()) {
+			path.bounce(p)
+			return
+		}
+	}
 	t.s.emit(p, &t.route)
 }
 
 // refreshRoute looks for the way to the peer if it may have changed.
 func (t *TCP) refreshRoute() bool {
 	if n := t.s.n; t.gen != n.gen {
-		r, errno := t.s.route(t.remote.Addr(), t.local.Addr(), 0)
+		r, errno := t.s.route(t.remote.Addr(), t.local.Addr(), t.oif())
 		if errno != 0 {
 			t.soft = errno
 			return false
@@ -268,7 +307,7 @@ func (t *TCP) sendSyn() {
 		f |= flagACK
 	}
 	p := t.segment(f, t.una, 0)
-	p.seg.mss = t.route.mtu(t.s.n) - tcpHeader - ipHeader(t.remote.Addr())
+	p.seg.mss = t.route.firstMTU(t.s.n) - tcpHeader - ipHeader(t.remote.Addr())
 	if t.maxseg != 0 {
 		p.seg.mss = min(p.seg.mss, t.maxseg)
 	}

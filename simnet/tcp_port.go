@@ -61,13 +61,17 @@ func (t *TCP) Bind(addr netip.AddrPort) syscall.Errno {
 	case t.v6only && a.Is4():
 		return syscall.EINVAL
 	case a.IsUnspecified(), a.Is4() && a.IsMulticast(), isBroadcast(a):
-	case !t.s.isLocal(a):
+	case !t.s.isLocal(a) && !t.FreeBind:
 		return syscall.EADDRNOTAVAIL
 	}
-	if t.port != 0 || t.state != closed {
+	if t.port != 0 || t.fixedAddr || t.state != closed {
 		return syscall.EINVAL
 	}
 	t.accepts(a)
+	if t.NoPort && addr.Port() == 0 {
+		t.fixedAddr = t.laddr.IsValid()
+		return 0
+	}
 	t.inGroup = t.ReusePort
 	t.fixedPort = true
 	if errno := t.take(addr.Port()); errno != 0 {
@@ -130,7 +134,7 @@ func (t *TCP) conflicts(b *bucket, ephemeral bool) bool {
 
 // overlaps tells whether a connection may be for both.
 func (t *TCP) overlaps(o *TCP) bool {
-	if !(t.has4 && o.has4) && !(t.has6 && o.has6) {
+	if !(t.has4 && o.has4) && !(t.has6 && o.has6) || t.device != 0 && o.device != 0 && t.device != o.device {
 		return false
 	}
 	return !t.laddr.IsValid() || !o.laddr.IsValid() || t.laddr == o.laddr
@@ -242,13 +246,29 @@ func (t *TCP) unhash() {
 // wait lets the connection linger in the table for a minute: in TIME_WAIT, or
 // in FIN_WAIT2 without anybody to read. Nothing happens at the end of it: who
 // meets the connection later removes it.
-func (t *TCP) wait() {
+func (t *TCP) wait() { t.waitFor(timeWaitTime) }
+
+// orphan is FIN_WAIT2 of a connection that no program has any more: it ends
+// after a while, or at once (TCP_LINGER2).
+func (t *TCP) orphan() {
+	switch {
+	case t.fin2 < 0:
+		t.abort()
+		t.destroy()
+	case t.fin2 == 0:
+		t.wait()
+	default:
+		t.waitFor(max(t.fin2, time.Duration(t.rto*7/2)))
+	}
+}
+
+func (t *TCP) waitFor(d time.Duration) {
 	s := t.s
 	for o := s.waiting; o != nil && o.until <= s.now(); o = s.waiting {
 		o.destroy()
 	}
 	t.unwait()
-	t.until = s.now() + int64(timeWaitTime)
+	t.until = s.now() + int64(d)
 	t.wprev = s.waitingLast
 	if s.waitingLast == nil {
 		s.waiting = t

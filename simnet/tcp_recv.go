@@ -20,12 +20,16 @@ type receive struct {
 	oooLast  *Datagram
 	finned   bool // FIN came, and all before it
 
+	told  [maxSacks]block // of these, what ACKs tell
+	tells uint8
+
 	unacked    int    // segments' bytes since the last ACK
 	quick      int    // so many ACKs are not delayed
 	challenged int64  // when challenge last sent an ACK
 	heard      int64  // when the peer was last heard of
 	copied     int    // bytes that Recv took since the buffer grew
 	bytesIn    uint64 // in order
+	readAt     int64  // when the last bytes that Recv returned came
 }
 
 const (
@@ -63,11 +67,18 @@ func (t *TCP) Recv(buf []byte, peek bool) (int, syscall.Errno) {
 	default:
 		return 0, syscall.EAGAIN
 	}
+	if t.urgent.state != urgentNone {
+		buf = buf[:t.mark(len(buf))]
+		if t.rlen == 0 {
+			return t.Recv(buf, peek)
+		}
+	}
 	n := 0
 	for p := t.rfirst; p != nil && n < len(buf); {
 		k := min(len(buf)-n, len(p.Payload))
 		sched.CopyOut(unsafe.Pointer(unsafe.SliceData(buf[n:])), p.Payload[:k])
 		n += k
+		t.readAt = p.Arrived
 		if peek {
 			p = p.next
 			continue
@@ -85,6 +96,9 @@ func (t *TCP) Recv(buf []byte, peek bool) (int, syscall.Errno) {
 	}
 	if !peek {
 		t.rlen -= n
+		if t.urgent.state != urgentNone && t.at < t.copiedTo() {
+			t.urgent.state = urgentNone
+		}
 		t.opened(n)
 	}
 	return n, 0
@@ -121,6 +135,7 @@ func (t *TCP) data(p *Datagram) bool {
 		return false
 	}
 	if g.seq > t.rcvNxt {
+		t.tell(block{g.seq, g.seq + g.span(len(p.Payload))})
 		t.keepAhead(p)
 		return false
 	}
@@ -137,7 +152,34 @@ func (t *TCP) data(p *Datagram) bool {
 			t.s.n.put(q)
 		}
 	}
+	t.forget()
 	return true
+}
+
+// tell notes a block that came out of order as the latest.
+func (t *TCP) tell(b block) {
+	told, n := t.told, 1
+	for _, o := range told[:t.tells] {
+		if o.from <= b.to && b.from <= o.to {
+			b.from, b.to = min(o.from, b.from), max(o.to, b.to)
+		} else if n < maxSacks {
+			t.told[n] = o
+			n++
+		}
+	}
+	t.told[0], t.tells = b, uint8(n)
+}
+
+// forget drops the blocks that are in order now.
+func (t *TCP) forget() {
+	n := uint8(0)
+	for _, o := range t.told[:t.tells] {
+		if o.to > t.rcvNxt && !t.finned {
+			t.told[n] = o
+			n++
+		}
+	}
+	t.tells = n
 }
 
 // trim cuts off what came before and what the window does not hold. It reports
@@ -236,6 +278,7 @@ func (t *TCP) purge() {
 		}
 	}
 	t.rfirst, t.rlast, t.oooFirst, t.oooLast, t.rlen = nil, nil, nil, nil, 0
+	t.tells = 0
 }
 
 // answered notes that a segment tells the peer of all that came.

@@ -111,9 +111,19 @@ func (t *TCP) timeout() {
 		t.done(syscall.EHOSTUNREACH)
 		return
 	case t.state == synSent:
-		expired = expired || t.retries >= synRetries
+		retries := synRetries
+		if t.SynRetries != 0 {
+			retries = t.SynRetries
+		}
+		expired = expired || t.retries >= retries
 	case t.state == synRcvd && t.parent != nil:
-		expired = t.retries >= ackRetries
+		wanted := t.parent.DeferAccept
+		expired = t.retries >= ackRetries && (!t.patient || t.retries >= wanted)
+		if !expired && t.patient && t.retries < wanted-1 {
+			t.retries++ // it has confirmed the SYN ACK: nothing to send yet
+			t.armRTO()
+			return
+		}
 	case t.state == synRcvd:
 		expired = expired || t.retries >= ackRetries
 	case t.UserTimeout > 0:
@@ -138,6 +148,9 @@ func (t *TCP) timeout() {
 		t.ssthresh = max(int(t.max-t.una)/2, 2*t.mss)
 	}
 	t.cwnd = t.mss
+	if len(t.sacked) > 0 && t.sacked[0].from <= t.una {
+		t.sacked = t.sacked[:0] // the peer has thrown away what it had
+	}
 	t.nxt = t.una
 	t.recover = t.max
 	t.recovering, t.dupacks = false, 0

@@ -21,10 +21,19 @@ type UDP struct {
 	Broadcast      bool // SO_BROADCAST
 	ReuseAddr      bool // SO_REUSEADDR
 	ReusePort      bool // SO_REUSEPORT
+	FreeBind       bool // IP_FREEBIND, IP_TRANSPARENT and their IPv6 kin: Bind takes an address that the host does not have
+	NoPort         bool // IP_BIND_ADDRESS_NO_PORT: Bind to port 0 takes none yet
+	RecvErr        bool // IP_RECVERR: errors of IPv4 are queued, and told without a connection
+	RecvErr6       bool // IPV6_RECVERR
+	GRO            bool // UDP_GRO: datagrams of one UDP_SEGMENT send that come together are received as one
 	DontFragment   bool // IP_MTU_DISCOVER, IPV6_MTU_DISCOVER is DO or PROBE
+	Probe          bool // of these, PROBE: what was found out of the path's MTU does not count
 	MulticastLoop  bool // IP_MULTICAST_LOOP; true in a new socket
 	MulticastLoop6 bool // IPV6_MULTICAST_LOOP; true in a new socket
 	MulticastAll   bool // IP_MULTICAST_ALL: groups that other sockets joined; true in a new socket
+	MulticastAll6  bool // IPV6_MULTICAST_ALL; true in a new socket
+	NoChecksum     bool // SO_NO_CHECK
+	Segment        int  // UDP_SEGMENT: a longer payload is sent in datagrams of this size; 0 is off
 
 	s    *Stack
 	life int  // of the stack
@@ -47,12 +56,15 @@ type UDP struct {
 	rmem        int           // truesize of that
 	rcvbuf      int
 	sndbuf      int
-	drops       uint64 // for want of buffer (SO_MEMINFO, /proc/net/udp)
+	drops       uint64    // for want of buffer (SO_MEMINFO, /proc/net/udp)
+	failures    *Datagram // error queue, oldest first
 
 	ttl, hops, tos, class int // -1: default
 	mcTTL, mcHops         int
 	mcIf, mcIf6           int
-	joined                []membership
+	joined                []member
+	device                int // SO_BINDTODEVICE: interface; 0 is any
+	unicastIf             int // IP_UNICAST_IF, IPV6_UNICAST_IF: interface to send through; 0 is any
 
 	way   way    // of a Send with a control message
 	cache [4]way // of the last Sends, by the address's last byte
@@ -76,11 +88,14 @@ func (u *UDP) forget() {
 // Control is what comes beside the payload of one Send (its control message).
 // The zero value asks for nothing.
 type Control struct {
-	Source    netip.Addr // ipi_spec_dst, ipi6_addr: send from here
-	Interface int        // ipi_ifindex, ipi6_ifindex, or the address's scope id: send through here
-	TTL       int        // IP_TTL, IPV6_HOPLIMIT; 0 is the socket's
-	TOS       int        // IP_TOS, IPV6_TCLASS if SetTOS
-	SetTOS    bool
+	Source     netip.Addr // ipi_spec_dst, ipi6_addr: send from here
+	Interface  int        // ipi_ifindex, ipi6_ifindex, or the address's scope id: send through here
+	TTL        int        // IP_TTL, IPV6_HOPLIMIT; 0 is the socket's
+	TOS        int        // IP_TOS, IPV6_TCLASS if SetTOS
+	SetTOS     bool
+	Segment    int // UDP_SEGMENT if SetSegment
+	SetSegment bool
+	SetTTL     bool // TTL is 0
 }
 
 // NewUDP returns a new socket. Family is syscall.AF_INET or syscall.AF_INET6.
@@ -90,7 +105,7 @@ func (s *Stack) NewUDP(family int) *UDP {
 	}
 	u := &UDP{
 		s: s, life: s.life, v6: family == syscall.AF_INET6,
-		MulticastLoop: true, MulticastLoop6: true, MulticastAll: true,
+		MulticastLoop: true, MulticastLoop6: true, MulticastAll: true, MulticastAll6: true,
 		rcvbuf: defaultRmem, sndbuf: defaultWmem,
 		ttl: -1, hops: -1, class: -1, mcTTL: 1, mcHops: 1,
 	}
@@ -148,7 +163,7 @@ func (u *UDP) Bind(addr netip.AddrPort) syscall.Errno {
 		source = netip.Addr{}
 	case a.IsMulticast(), isBroadcast(a):
 		source = netip.Addr{}
-	case !u.s.isLocal(a):
+	case !u.s.isLocal(a) && !u.FreeBind:
 		return syscall.EADDRNOTAVAIL
 	}
 	if u.port != 0 || u.raddr.IsValid() {
@@ -156,9 +171,11 @@ func (u *UDP) Bind(addr netip.AddrPort) syscall.Errno {
 	}
 	u.receive(a)
 	u.inGroup = u.ReusePort
-	if errno := u.take(addr.Port()); errno != 0 {
-		u.receive(u.any()) // as it was
-		return errno
+	if addr.Port() != 0 || !u.NoPort {
+		if errno := u.take(addr.Port()); errno != 0 {
+			u.receive(u.any()) // as it was
+			return errno
+		}
 	}
 	u.saddr = source
 	u.fixedPort = addr.Port() != 0
@@ -200,7 +217,7 @@ func (u *UDP) conflicts(port uint16) bool {
 
 // overlaps tells whether a packet may be for both.
 func (u *UDP) overlaps(o *UDP) bool {
-	if !(u.has4 && o.has4) && !(u.has6 && o.has6) {
+	if !(u.has4 && o.has4) && !(u.has6 && o.has6) || u.device != 0 && o.device != 0 && u.device != o.device {
 		return false
 	}
 	return !u.laddr.IsValid() || !o.laddr.IsValid() || u.laddr == o.laddr
@@ -232,7 +249,9 @@ func (u *UDP) autobind() syscall.Errno {
 	if u.port != 0 {
 		return 0
 	}
-	u.receive(u.any())
+	if !u.fixedAddr {
+		u.receive(u.any())
+	}
 	u.inGroup = u.ReusePort
 	if u.take(0) != 0 {
 		return syscall.EAGAIN
@@ -329,138 +348,19 @@ func (u *UDP) resolve(a, src netip.Addr, oif int) (r route, errno syscall.Errno)
 	if !a.Is4() && (src.IsValid() && src.Is4() || u.port != 0 && !u.has6 && !u.raddr.IsValid()) {
 		return r, syscall.EAFNOSUPPORT
 	}
+	if u.device != 0 && (oif == 0 || oif == u.device) {
+		oif = u.device
+	} else if u.device != 0 {
+		return r, syscall.EINVAL // a control message that says otherwise
+	}
 	if oif == 0 && a.IsMulticast() {
 		if oif = u.mcIf; !a.Is4() {
 			oif = u.mcIf6
 		}
+	} else if oif == 0 {
+		oif = u.unicastIf
 	}
 	return u.s.route(a, src, oif)
-}
-
-// Send is sendmsg(2). A zero to means the connected peer; c may be nil. The
-// payload is copied with [sched.CopyIn], so it may be the program's memory.
-func (u *UDP) Send(payload []byte, to netip.AddrPort, c *Control) (int, syscall.Errno) {
-	if u.dead() {
-		return 0, syscall.EBADF
-	}
-	if u.port == 0 {
-		if errno := u.autobind(); errno != 0 {
-			return 0, errno
-		}
-	}
-	if len(payload) > 0xffff {
-		return 0, syscall.EMSGSIZE
-	}
-	n := u.s.n
-	r := &u.way
-	if c == nil {
-		r = &u.cache[to.Addr().As16()[15]%uint8(len(u.cache))]
-	}
-	if c != nil || r.gen != n.gen || r.to != to {
-		if errno := u.find(r, to, c); errno != 0 {
-			return 0, errno
-		}
-	}
-	if r.cast == broadcast && !u.Broadcast {
-		return 0, syscall.EACCES
-	}
-	// The length field of UDP over IPv6 counts its own header only.
-	size, limit := len(payload)+udpHeader, 0xffff
-	if r.dst.Addr().Is4() {
-		limit -= ipv4Header
-	}
-	if size > limit || u.DontFragment && size+ipHeader(r.dst.Addr()) > r.mtu(n) {
-		return 0, syscall.EMSGSIZE
-	}
-	if u.err != 0 {
-		return 0, u.PendingError()
-	}
-	if u.shutW {
-		return 0, syscall.EPIPE
-	}
-	p := n.get(len(payload))
-	p.fill(payload)
-	p.proto, p.cast = protoUDP, r.cast
-	p.src = netip.AddrPortFrom(r.src, u.port)
-	p.dst = r.dst
-	p.Interface = r.ifindex
-	u.mark(p, c)
-	switch {
-	case r.cast != unicast:
-		u.flood(p)
-	case r.local:
-		u.s.c.Local++
-		n.note(Local, u.s, u.s, p)
-		u.s.input(p)
-	case r.path == nil:
-		// Linux asks for the neighbour's address, gets no answer in three
-		// seconds, and does not tell a socket without IP_RECVERR.
-		u.s.c.NoNeighbour++
-		n.note(NoNeighbour, u.s, nil, p)
-		n.put(p)
-	default:
-		r.path.transmit(p)
-	}
-	return len(payload), 0
-}
-
-// find finds the way to an address.
-func (u *UDP) find(w *way, to netip.AddrPort, c *Control) syscall.Errno {
-	w.gen = 0
-	a, port := u.raddr.Addr(), u.raddr.Port()
-	if to.Addr().IsValid() {
-		if to.Port() == 0 {
-			return syscall.EINVAL
-		}
-		var errno syscall.Errno
-		if a, errno = u.family(to.Addr()); errno != 0 {
-			return errno
-		}
-		port = to.Port()
-	} else if !u.raddr.IsValid() {
-		return syscall.EDESTADDRREQ
-	}
-	var src netip.Addr
-	oif := 0
-	if c != nil {
-		if src = plain(c.Source); src.IsUnspecified() {
-			src = netip.Addr{}
-		}
-		oif = c.Interface
-	}
-	r, errno := u.resolve(a, src, oif)
-	if errno != 0 {
-		return errno
-	}
-	w.route = r
-	w.dst = netip.AddrPortFrom(r.dst, port)
-	w.to, w.gen = to, u.s.n.gen
-	return 0
-}
-
-// mark sets the fields of the IP header.
-func (u *UDP) mark(p *Datagram, c *Control) {
-	ttl, tos := u.ttl, u.tos
-	if !p.dst.Addr().Is4() {
-		ttl, tos = u.hops, u.class
-	}
-	if p.cast == multicast {
-		if ttl = u.mcTTL; !p.dst.Addr().Is4() {
-			ttl = u.mcHops
-		}
-	}
-	if c != nil {
-		if c.TTL != 0 {
-			ttl = c.TTL
-		}
-		if c.SetTOS {
-			tos = c.TOS
-		}
-	}
-	if ttl < 0 {
-		ttl = defaultTTL
-	}
-	p.TTL, p.TOS = uint8(ttl), uint8(max(0, tos))
 }
 
 // Recv is recvmsg(2): the next datagram, or EAGAIN when there is none. A
@@ -497,6 +397,9 @@ func (u *UDP) PendingError() syscall.Errno {
 
 // Readable tells whether Recv would return something other than EAGAIN.
 func (u *UDP) Readable() bool { return u.first != nil || u.err != 0 || u.dead() }
+
+// Failed is EPOLLERR: an error is pending, or one is in the error queue.
+func (u *UDP) Failed() bool { return u.err != 0 || u.failures != nil }
 
 // Writable tells whether Send would not block: always. What waits for a slow
 // link waits there and not in the socket's send buffer.
@@ -556,5 +459,10 @@ func (u *UDP) purge() {
 		u.s.n.put(d)
 		d = next
 	}
-	u.first, u.last, u.rmem, u.err = nil, nil, 0, 0
+	for d := u.failures; d != nil; {
+		next := d.next
+		u.s.n.put(d)
+		d = next
+	}
+	u.first, u.last, u.rmem, u.err, u.failures = nil, nil, 0, 0, nil
 }

@@ -199,11 +199,9 @@ func appendTCP(b []byte, g *segment, src, dst netip.AddrPort, payload []byte, si
 // packet that it answers.
 func appendUnreachable(b []byte, p *Datagram, src, dst netip.Addr) []byte {
 	start := len(b)
-	if src.Is4() {
-		b = append(b, 3, p.quote.why.code(true), 0, 0, 0, 0, 0, 0)
-	} else {
-		b = append(b, 1, p.quote.why.code(false), 0, 0, 0, 0, 0, 0)
-	}
+	typ, code := p.quote.why.code(src.Is4())
+	b = append(b, typ, code, 0, 0)
+	b = be.AppendUint32(b, uint32(p.quote.mtu)) // for IPv4 its upper half is 0
 	var inner []byte
 	h := ipFields{src: p.src.Addr(), dst: p.dst.Addr(), ttl: defaultTTL, number: ipUDP}
 	if p.quote.proto == protoTCP {

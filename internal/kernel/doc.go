@@ -64,11 +64,15 @@
 // A call, option or protocol that the simulator does not know gets an errno
 // that Linux might give (ENOSYS, EOPNOTSUPP, ENOPROTOOPT, …) and is reported
 // through [Kernel.Unsupported], once for each host. Nothing reaches the real
-// machine from here. Of IP that is: Unix and raw sockets, urgent data,
-// TCP_FASTOPEN, SO_BINDTODEVICE; Multipath TCP is refused without a report,
-// since package net asks for it. TCP_DEFER_ACCEPT, TCP_QUICKACK,
-// TCP_CORK and the like are kept and change nothing, nor does MSG_MORE. Of
-// TCP_INFO the fields are filled that concern states, round trips, windows and
+// machine from here. Of IP that is: raw sockets, filters (SO_ATTACH_FILTER and
+// its kin), SO_TIMESTAMPING, SO_ZEROCOPY, SO_TXTIME, SO_PEEK_OFF, UDP_CORK,
+// IP_OPTIONS and the extension headers of IPv6; Multipath TCP is refused
+// without a report, since package net asks for it. The tests try every option
+// with many values, on the machine and here; notModelled there is the whole
+// list. Options that have no effect on such a network (SO_PRIORITY, SO_MARK,
+// SO_BUSY_POLL, …) are kept, and so is TCP_FASTOPEN: by Linux's default a server
+// gives out no cookies, and without one a client does as ever. Of TCP_INFO the
+// fields are filled that concern states, round trips, windows and
 // retransmissions.
 //
 // The package is for linux on amd64 and arm64; elsewhere it is empty.

@@ -68,6 +68,9 @@ func (f *file) events() (ev uint32) {
 	if r {
 		ev |= epollIn
 	}
+	if f.kind == kindUDP && f.sock.udp.Failed() {
+		ev |= epollErr
+	}
 	if w {
 		ev |= epollOut
 	}
@@ -82,6 +85,9 @@ func (s *socket) streamEvents() (ev uint32) {
 	}
 	if t.Listening() {
 		return ev
+	}
+	if t.Urgent() {
+		ev |= syscall.EPOLLPRI
 	}
 	if t.PeerClosed() {
 		ev |= epollIn | epollRdHup

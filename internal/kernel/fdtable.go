@@ -293,7 +293,7 @@ func (p *Process) sysFcntl(c *Call) (uintptr, syscall.Errno) {
 func (f *file) ready() (r, w bool) {
 	switch f.kind {
 	case kindUDP:
-		return f.sock.udp.Readable() || f.sock.udp.ReadShut(), f.sock.udp.Writable()
+		return f.sock.udp.Readable() || f.sock.udp.Failed() || f.sock.udp.ReadShut(), f.sock.udp.Writable()
 	case kindNetlink:
 		return len(f.sock.replies) > 0, true
 	case kindStream:

@@ -11,10 +11,6 @@ import (
 	"github.com/dstkit/dst/simnet"
 )
 
-// maxControl bounds the control messages of one send, as net.core.optmem_max
-// does.
-const maxControl = 1024
-
 // maxDatagram is more than any datagram holds.
 const maxDatagram = 1<<16 - 1
 
@@ -178,112 +174,8 @@ func (p *Process) gather(m *syscall.Msghdr) ([]byte, syscall.Errno) {
 	return p.scratch[:n], 0
 }
 
-// Control messages: a header of 16 bytes (length, level, type), the data, and
-// padding to 8.
-const cmsgHeader = syscall.SizeofCmsghdr
-
-func cmsgAlign(n int) int { return (n + 7) &^ 7 }
-
-// getControl decodes the control messages of a send.
-func (p *Process) getControl(c *Call, s *socket, m *syscall.Msghdr, ctl *simnet.Control) syscall.Errno {
-	if m.Controllen > maxControl {
-		return syscall.ENOBUFS
-	}
-	if absurd(unsafe.Pointer(m.Control)) {
-		return syscall.EFAULT
-	}
-	var raw [maxControl]byte
-	all := raw[:m.Controllen]
-	sched.CopyIn(all, unsafe.Pointer(m.Control))
-	for len(all) >= cmsgHeader {
-		h := (*syscall.Cmsghdr)(unsafe.Pointer(&all[0]))
-		if h.Len < cmsgHeader || h.Len > uint64(len(all)) {
-			return syscall.EINVAL
-		}
-		data := all[cmsgHeader:h.Len]
-		if errno := p.oneControl(c, s, int(h.Level), int(h.Type), data, ctl); errno != 0 {
-			return errno
-		}
-		all = all[min(len(all), cmsgAlign(int(h.Len))):]
-	}
-	return 0
-}
-
-func (p *Process) oneControl(c *Call, s *socket, level, typ int, data []byte, ctl *simnet.Control) syscall.Errno {
-	value := func() int { return int(*(*int32)(unsafe.Pointer(&data[0]))) }
-	switch level {
-	case syscall.IPPROTO_IP:
-		switch typ {
-		case syscall.IP_PKTINFO:
-			if len(data) != syscall.SizeofInet4Pktinfo {
-				return syscall.EINVAL
-			}
-			ctl.Interface = value()
-			if a := netip.AddrFrom4([4]byte(data[4:8])); !a.IsUnspecified() {
-				ctl.Source = a
-			}
-			return 0
-		case syscall.IP_TTL:
-			if len(data) != 4 || value() < 1 || value() > 255 {
-				return syscall.EINVAL
-			}
-			ctl.TTL = value()
-			return 0
-		case syscall.IP_TOS:
-			switch len(data) {
-			case 4:
-				ctl.TOS = value()
-			case 1:
-				ctl.TOS = int(data[0])
-			default:
-				return syscall.EINVAL
-			}
-			if ctl.TOS < 0 || ctl.TOS > 255 {
-				return syscall.EINVAL
-			}
-			ctl.SetTOS = true
-			return 0
-		}
-	case syscall.IPPROTO_IPV6:
-		if s.family != syscall.AF_INET6 {
-			return 0 // an IPv4 socket passes over them
-		}
-		switch typ {
-		case syscall.IPV6_PKTINFO:
-			if len(data) < syscall.SizeofInet6Pktinfo {
-				return syscall.EINVAL
-			}
-			if a := netip.AddrFrom16([16]byte(data[:16])); !a.IsUnspecified() {
-				ctl.Source = a
-			}
-			ctl.Interface = int(*(*int32)(unsafe.Pointer(&data[16])))
-			return 0
-		case syscall.IPV6_HOPLIMIT:
-			if len(data) != 4 || value() < -1 || value() > 255 {
-				return syscall.EINVAL
-			}
-			ctl.TTL = max(0, value())
-			return 0
-		case syscall.IPV6_TCLASS:
-			if len(data) != 4 || value() < -1 || value() > 255 {
-				return syscall.EINVAL
-			}
-			ctl.TOS, ctl.SetTOS = max(0, value()), value() >= 0
-			return 0
-		}
-	}
-	p.unsupported(c.Trap, uint64(level)<<32|uint64(typ), "a control message of level "+itoa(level)+", type "+itoa(typ))
-	return syscall.EINVAL
-}
-
 // next takes the next datagram of a socket, or makes the call wait for one.
 func (p *Process) next(c *Call, f *file, flags int) (*simnet.Datagram, syscall.Errno) {
-	if flags&syscall.MSG_ERRQUEUE != 0 {
-		return nil, syscall.EAGAIN // there is never anything in it
-	}
-	if flags&syscall.MSG_OOB != 0 && f.kind == kindUDP {
-		return nil, syscall.EOPNOTSUPP
-	}
 	d, errno := f.sock.udp.Recv(flags&syscall.MSG_PEEK != 0)
 	if errno == syscall.EAGAIN && f.blocking() && f.sock.udp.ReadShut() {
 		return nil, 0
@@ -316,6 +208,13 @@ func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen u
 		}
 		return uintptr(n), errno
 	}
+	if flags&syscall.MSG_ERRQUEUE != 0 {
+		d, _, errno := f.sock.udp.NextFailure()
+		if errno != 0 {
+			return 0, errno
+		}
+		return p.deliver(f, d, b, flags, d.To, from, fromLen)
+	}
 	d, errno := p.next(c, f, flags)
 	if errno != 0 {
 		return 0, errno
@@ -323,6 +222,12 @@ func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen u
 	if d == nil {
 		return 0, 0 // shut down
 	}
+	return p.deliver(f, d, b, flags, d.From, from, fromLen)
+}
+
+// deliver copies a datagram and its address to where recvfrom wants them.
+func (p *Process) deliver(f *file, d *simnet.Datagram, b []byte, flags int, addr netip.AddrPort, from, fromLen unsafe.Pointer) (uintptr, syscall.Errno) {
+	var errno syscall.Errno
 	n := min(len(b), len(d.Payload))
 	if n > 0 {
 		sched.CopyOut(unsafe.Pointer(unsafe.SliceData(b)), d.Payload[:n])
@@ -332,10 +237,10 @@ func (p *Process) receive(c *Call, f *file, b []byte, flags int, from, fromLen u
 	}
 	if from != nil {
 		var raw rawSockaddr
-		size := raw.encode(f.sock.family, d.From, d.Interface)
+		size := raw.encode(f.sock.family, addr, d.Interface)
 		errno = putSockaddr(from, fromLen, bytesOf(&raw)[:size])
 	}
-	if flags&syscall.MSG_PEEK == 0 {
+	if flags&(syscall.MSG_PEEK|syscall.MSG_ERRQUEUE) != syscall.MSG_PEEK {
 		d.Release()
 	}
 	return uintptr(n), errno
@@ -387,14 +292,22 @@ func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (ui
 	}
 	var d *simnet.Datagram
 	var payload []byte
+	var from netip.AddrPort
+	var failure simnet.Failure
 	switch f.kind {
 	case kindStream:
 		n, errno := p.receiveStream(c, f, nil, m, flags)
 		if m.Name != nil {
 			m.Namelen = 0 // it tells of no sender
 		}
-		m.Controllen, m.Flags = 0, 0
-		return n, errno
+		if m.Flags = 0; flags&syscall.MSG_OOB != 0 {
+			m.Flags = syscall.MSG_OOB
+		}
+		if errno != 0 {
+			m.Controllen = 0
+			return n, errno
+		}
+		return n, p.putStreamControl(f.sock, m)
 	case kindNetlink:
 		r, errno := p.nextNetlink(c, f, flags)
 		if errno != 0 {
@@ -403,14 +316,23 @@ func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (ui
 		payload = r
 	default:
 		var errno syscall.Errno
-		if d, errno = p.next(c, f, flags); errno != 0 {
+		if flags&syscall.MSG_ERRQUEUE != 0 {
+			d, failure, errno = f.sock.udp.NextFailure()
+			flags &^= syscall.MSG_PEEK
+		} else {
+			d, errno = p.next(c, f, flags)
+		}
+		if errno != 0 {
 			return 0, errno
 		}
 		if d == nil {
 			m.Namelen, m.Controllen, m.Flags = 0, 0, 0
 			return 0, 0
 		}
-		payload = d.Payload
+		payload, from = d.Payload, d.From
+		if flags&syscall.MSG_ERRQUEUE != 0 {
+			from = d.To
+		}
 		if flags&syscall.MSG_PEEK == 0 {
 			defer d.Release()
 		}
@@ -443,7 +365,7 @@ func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (ui
 			sa.Family = syscall.AF_NETLINK
 			b = bytesOf(sa)
 		} else {
-			b = bytesOf(&raw)[:raw.encode(f.sock.family, d.From, d.Interface)]
+			b = bytesOf(&raw)[:raw.encode(f.sock.family, from, d.Interface)]
 		}
 		if room := min(int(int32(m.Namelen)), len(b)); room < 0 {
 			return 0, syscall.EINVAL
@@ -455,101 +377,20 @@ func (p *Process) receiveMsg(c *Call, f *file, m *syscall.Msghdr, flags int) (ui
 		}
 		m.Namelen = uint32(len(b))
 	}
-	if d == nil || !f.sock.opts.wantsControl() || m.Control == nil {
-		if d != nil && f.sock.opts.wantsControl() {
-			m.Flags |= syscall.MSG_CTRUNC
-		}
+	switch {
+	case d == nil:
+		m.Controllen = 0
+		return uintptr(n), 0
+	case failure.Errno != 0:
+		m.Flags |= syscall.MSG_ERRQUEUE
+		var cb controlBuf
+		cb.addFailure(f.sock.family, &failure)
+		return uintptr(n), cb.put(m)
+	case d.Segment == 0 && !f.sock.opts.wantsControl():
 		m.Controllen = 0
 		return uintptr(n), 0
 	}
 	return uintptr(n), p.putControl(f.sock, d, m)
-}
-
-// A controlBuf is where control messages are put together.
-type controlBuf struct {
-	b    [256]byte
-	used int
-}
-
-// add returns the place for the data of one more message.
-func (cb *controlBuf) add(level, typ, size int) []byte {
-	h := (*syscall.Cmsghdr)(unsafe.Pointer(&cb.b[cb.used]))
-	h.Len = uint64(cmsgHeader + size)
-	h.Level, h.Type = int32(level), int32(typ)
-	data := cb.b[cb.used+cmsgHeader:][:size]
-	cb.used += cmsgAlign(cmsgHeader + size)
-	return data
-}
-
-func (cb *controlBuf) addInt(level, typ, v int) {
-	*(*int32)(unsafe.Pointer(&cb.add(level, typ, 4)[0])) = int32(v)
-}
-
-// putControl writes the control messages that the socket's options ask for.
-func (p *Process) putControl(s *socket, d *simnet.Datagram, m *syscall.Msghdr) syscall.Errno {
-	var cb controlBuf
-	o, to := &s.opts, d.To.Addr()
-	v4 := to.Is4() || to.Is4In6()
-	if s.family == syscall.AF_INET6 {
-		if o.recvPktinfo6 {
-			b := cb.add(syscall.IPPROTO_IPV6, syscall.IPV6_PKTINFO, syscall.SizeofInet6Pktinfo)
-			a := to.As16()
-			copy(b, a[:])
-			*(*int32)(unsafe.Pointer(&b[16])) = int32(d.Interface)
-		}
-		if o.recvHopLimit && !v4 {
-			cb.addInt(syscall.IPPROTO_IPV6, syscall.IPV6_HOPLIMIT, int(d.TTL))
-		}
-		if o.recvTClass && !v4 {
-			cb.addInt(syscall.IPPROTO_IPV6, syscall.IPV6_TCLASS, int(d.TOS))
-		}
-	}
-	if v4 {
-		if o.recvPktinfo {
-			b := cb.add(syscall.IPPROTO_IP, syscall.IP_PKTINFO, syscall.SizeofInet4Pktinfo)
-			*(*int32)(unsafe.Pointer(&b[0])) = int32(d.Interface)
-			addr := to.Unmap().As4()
-			copy(b[8:12], addr[:])
-			// spec_dst is the host's own address, also for a group.
-			if p.stack.InterfaceByAddr(to.Unmap()) == 0 && d.Interface != 1 {
-				addr = p.stack.Addr().As4()
-			}
-			copy(b[4:8], addr[:])
-		}
-		if o.recvTTL {
-			cb.addInt(syscall.IPPROTO_IP, syscall.IP_TTL, int(d.TTL))
-		}
-		if o.recvTOS {
-			cb.add(syscall.IPPROTO_IP, syscall.IP_TOS, 1)[0] = d.TOS
-		}
-	}
-	// What there is no room for is cut, in the middle of a message if need be.
-	full := cb.used
-	room := int(min(m.Controllen, uint64(full)))
-	if room < full {
-		m.Flags |= syscall.MSG_CTRUNC
-		for at := 0; at < full; {
-			h := (*syscall.Cmsghdr)(unsafe.Pointer(&cb.b[at]))
-			next := at + cmsgAlign(int(h.Len))
-			if at+int(h.Len) > room {
-				if room-at < cmsgHeader {
-					room = at
-				} else {
-					h.Len = uint64(room - at)
-				}
-				break
-			}
-			at = next
-		}
-	}
-	if room > 0 {
-		if absurd(unsafe.Pointer(m.Control)) {
-			return syscall.EFAULT
-		}
-		sched.CopyOut(unsafe.Pointer(m.Control), cb.b[:room])
-	}
-	m.Controllen = uint64(room)
-	return 0
 }
 
 // An mmsghdr is one element of sendmmsg and recvmmsg.

@@ -37,6 +37,7 @@ type Kernel struct {
 	slot      int            // index in kernels
 	serial    uint64         // of this kernel, among all
 	processes uint64         // booted so far
+	cookies   uint64         // SO_COOKIE, given so far
 	pids      map[uint32]int // the last pid, by host
 	disks     map[*simfs.Disk]bool
 	reported  map[gap]bool

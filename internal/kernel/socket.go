@@ -15,6 +15,8 @@ const (
 	protoMPTCP  = 262
 	sioOutq     = syscall.TIOCOUTQ
 	sioInq      = syscall.TIOCINQ
+	sioAtMark   = 0x8905
+	msgMore     = 0x8000
 	noBlock     = syscall.SOCK_NONBLOCK
 	kindOfSock  = 0xf
 	msgNoSignal = syscall.MSG_NOSIGNAL
@@ -29,7 +31,7 @@ type socket struct {
 	tcp      *simnet.TCP // kindStream
 	opts     options
 
-	joined []membership // kindUDP: groups
+	cookie uint64 // SO_COOKIE, 0 until asked for
 
 	portID  uint32   // kindNetlink: own address, 0 before bind
 	replies [][]byte // kindNetlink: datagrams to be read
@@ -349,6 +351,15 @@ func (p *Process) sysIoctl(c *Call) (uintptr, syscall.Errno) {
 		default:
 			return 0, syscall.ENOTTY
 		}
+		return 0, put(ptr, &n)
+	case sioAtMark:
+		if f.sock == nil {
+			return 0, syscall.ENOTTY
+		}
+		if f.kind != kindStream {
+			return 0, syscall.EINVAL
+		}
+		n := b2i(f.sock.tcp.AtMark())
 		return 0, put(ptr, &n)
 	case sioOutq:
 		if f.sock == nil {

@@ -3,7 +3,7 @@
 package kernel
 
 import (
-	"net/netip"
+	"math"
 	"syscall"
 	"unsafe"
 
@@ -18,6 +18,57 @@ const (
 	soDomain      = 39
 	soReusePort   = 15
 	soIncomingCPU = 49
+
+	soTimestampNS    = 35
+	soRxqOvfl        = 40
+	soWifiStatus     = 41
+	soNoFCS          = 43
+	soLockFilter     = 44
+	soSelectErrQueue = 45
+	soBusyPoll       = 46
+	soMaxPacingRate  = 47
+	soMeminfo        = 55
+	soIncomingNAPI   = 56
+	soCookie         = 57
+	soPeerGroups     = 59
+	soBindToIfindex  = 62
+	soTimestampNew   = 63
+	soTimestampNSNew = 64
+	soPreferBusyPoll = 69
+	soTxRehash       = 74
+	soRcvMark        = 75
+
+	ipOrigDstAddr  = 20
+	ipMinTTL       = 21
+	ipNoDefrag     = 22
+	ipCheckSum     = 23
+	ipRecvFragSize = 25
+	ipRecvErr4884  = 26
+	ipProtocol     = 52
+
+	mcastJoinGroup       = 42
+	mcastBlockSource     = 43
+	mcastUnblockSource   = 44
+	mcastLeaveGroup      = 45
+	mcastJoinSourceGroup = 46
+	mcastLeaveSource     = 47
+	sizeofGroupReq       = 136 // number of the interface, and a sockaddr_storage
+	sizeofGroupSourceReq = 264 // and another
+
+	ip6RouterAlertIsolate = 30
+	ip6RecvErr4884        = 31
+	ip6RecvPathMTU        = 60
+	ip6PathMTU            = 61
+	ip6MinHopCount        = 73
+	ip6OrigDstAddr        = 74
+	ip6Transparent        = 75
+	ip6RecvFragSize       = 77
+	ip6FreeBind           = 78
+
+	udpLiteSendCover = 10
+	udpLiteRecvCover = 11
+	udpNoCheck6Tx    = 101
+	udpNoCheck6Rx    = 102
 
 	ipMulticastAll  = 49
 	ipPmtuDont      = 0
@@ -40,29 +91,27 @@ const (
 // options are a socket's options that the network does not keep. What only
 // has to be read back is in set.
 type options struct {
-	recvPktinfo, recvTTL, recvTOS           bool
-	recvPktinfo6, recvHopLimit, recvTClass  bool
-	rcvTimeout, sndTimeout                  int64
-	reuseAddr, reusePort, broadcast         bool
-	keepAlive, oobInline, recvErr, recvErr6 bool
-	priority, pmtu, pmtu6                   int32
-	linger                                  [2]int32
-	device                                  string
-	kept                                    []keptOption
+	recvPktinfo, recvTTL, recvTOS          bool
+	recvOrigDst, recvOrigDst6, rxqOvfl     bool
+	tcpInq                                 bool
+	stamp                                  int // the option that asks for timestamps: SO_TIMESTAMP, …; or 0
+	recvPktinfo6, recvHopLimit, recvTClass bool
+	rcvTimeout, sndTimeout                 int64
+	reuseAddr, reusePort, broadcast        bool
+	keepAlive, recvErr, recvErr6           bool
+	pmtu, pmtu6                            int32
+	linger                                 [2]int32
+	kept                                   []keptOption
 }
 
 // A keptOption is an option that changes nothing here and is read back.
 type keptOption struct{ level, name, value int32 }
 
-type membership struct {
-	group   netip.Addr
-	ifindex int
-}
-
 func (o *options) init() { o.pmtu, o.pmtu6 = 1, 1 } // IP_PMTUDISC_WANT
 
 func (o *options) wantsControl() bool {
-	return o.recvPktinfo || o.recvTTL || o.recvTOS || o.recvPktinfo6 || o.recvHopLimit || o.recvTClass
+	return o.recvPktinfo || o.recvTTL || o.recvTOS || o.recvPktinfo6 || o.recvHopLimit || o.recvTClass ||
+		o.recvOrigDst || o.recvOrigDst6 || o.rxqOvfl || o.stamp != 0
 }
 
 func (o *options) keep(level, name int, value int32) {
@@ -93,9 +142,10 @@ func b2i(b bool) int32 {
 
 // An optval is the value that setsockopt was given.
 type optval struct {
+	level  int
 	ptr    unsafe.Pointer
 	length int
-	b      [40]byte
+	b      [sizeofGroupSourceReq]byte
 	n      int32 // as an int, or as the byte that some options of IP may be
 }
 
@@ -108,7 +158,7 @@ func (p *Process) sysSetsockopt(c *Call) (uintptr, syscall.Errno) {
 		return 0, errno
 	}
 	level, name := int(int32(c.Arg[1])), int(int32(c.Arg[2]))
-	v := optval{ptr: c.Ptr[3], length: int(int32(c.Arg[4]))}
+	v := optval{level: level, ptr: c.Ptr[3], length: int(int32(c.Arg[4]))}
 	if v.length < 0 {
 		return 0, syscall.EINVAL
 	}
@@ -136,20 +186,39 @@ func (p *Process) sysSetsockopt(c *Call) (uintptr, syscall.Errno) {
 		return 0, p.setIPv6(c, f, name, &v)
 	case level == syscall.IPPROTO_TCP && f.kind == kindStream:
 		return 0, p.setTCP(c, f, name, &v)
-	case level == solUDP && f.kind == kindUDP && name == udpCork && v.full() && v.n == 0:
-		return 0, 0
+	case level == solUDP && f.kind == kindUDP:
+		return 0, p.setUDP(c, f, name, &v)
 	}
 	return 0, p.noOption(c, f, level, name)
 }
 
-// noOption is the answer to an option that is not modelled. UDP_SEGMENT and
-// UDP_GRO are refused as a kernel would that is older than they are: programs
-// ask for them, and do without.
-func (p *Process) noOption(c *Call, f *file, level, name int) syscall.Errno {
-	if level == solUDP && (name == udpSegment || name == udpGRO) {
-		return syscall.ENOPROTOOPT
+// setUDP sets an option of level SOL_UDP.
+func (p *Process) setUDP(c *Call, f *file, name int, v *optval) syscall.Errno {
+	if !v.full() {
+		return syscall.EINVAL
 	}
-	if level == syscall.IPPROTO_TCP && f.kind != kindStream || level == solMPTCP || level == syscall.IPPROTO_IPV6 && f.sock.family == syscall.AF_INET {
+	u := f.sock.udp
+	switch name {
+	case udpCork:
+		if v.n != 0 {
+			return p.noOption(c, f, solUDP, name)
+		}
+	case udpSegment:
+		if v.n < 0 || v.n > math.MaxUint16 {
+			return syscall.EINVAL
+		}
+		u.Segment = int(v.n)
+	case udpGRO:
+		u.GRO = v.n != 0
+	default:
+		return p.keepOption(c, f, solUDP, name, v)
+	}
+	return 0
+}
+
+// noOption is the answer to an option that is not modelled.
+func (p *Process) noOption(c *Call, f *file, level, name int) syscall.Errno {
+	if level == syscall.IPPROTO_TCP && f.kind != kindStream || level == solUDP && f.kind != kindUDP || level == solMPTCP || level == syscall.IPPROTO_IPV6 && f.sock.family == syscall.AF_INET {
 		return syscall.ENOPROTOOPT // Linux does not have them on this socket either
 	}
 	p.unsupported(c.Trap, uint64(uint32(level))<<32|uint64(uint32(name)), "option "+itoa(name)+" of level "+itoa(level))
@@ -179,14 +248,13 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 		}
 		return 0
 	case syscall.SO_BINDTODEVICE:
-		dev := zeroEnded(v.b[:min(v.length, syscall.IFNAMSIZ-1)])
-		if len(dev) > 0 && p.stack.InterfaceByName(string(dev)) == 0 {
-			return syscall.ENODEV
-		}
-		o.device = string(dev)
+		dev, index := zeroEnded(v.b[:min(v.length, syscall.IFNAMSIZ-1)]), 0
 		if len(dev) > 0 {
-			p.unsupported(c.Trap, syscall.SO_BINDTODEVICE, "SO_BINDTODEVICE is kept and has no effect")
+			if index = p.stack.InterfaceByName(string(dev)); index == 0 {
+				return syscall.ENODEV
+			}
 		}
+		s.setDevice(index)
 		return 0
 	case syscall.SO_ATTACH_FILTER, syscall.SO_DETACH_FILTER:
 		return p.noOption(c, f, syscall.SOL_SOCKET, name)
@@ -224,12 +292,35 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 		} else if t != nil {
 			t.SetSndBuf(int(v.n), name == soSndBufForce)
 		}
+	case syscall.SO_OOBINLINE:
+		if t == nil {
+			return p.keepOption(c, f, syscall.SOL_SOCKET, name, v)
+		}
+		t.SetInline(on)
 	case syscall.SO_KEEPALIVE:
 		if o.keepAlive = on; t != nil {
 			t.SetKeepAlive(on)
 		}
-	case syscall.SO_OOBINLINE:
-		o.oobInline = on
+	case soTimestampNS, soTimestampNSNew, syscall.SO_TIMESTAMP, soTimestampNew:
+		if o.stamp = 0; on {
+			o.stamp = name
+		}
+	case soRxqOvfl:
+		o.rxqOvfl = on
+	case soBindToIfindex:
+		if v.n < 0 {
+			return syscall.EINVAL
+		}
+		s.setDevice(int(v.n))
+	case syscall.SO_RCVLOWAT:
+		n := v.n
+		if n < 0 {
+			n = math.MaxInt32
+		}
+		if n = max(1, n); t != nil {
+			t.RcvLow = int(n)
+		}
+		o.keep(syscall.SOL_SOCKET, name, n)
 	case syscall.SO_LINGER:
 		if v.length < 8 {
 			return syscall.EINVAL
@@ -238,238 +329,37 @@ func (p *Process) setSocket(c *Call, f *file, name int, v *optval) syscall.Errno
 		if o.linger[0] = b2i(o.linger[0] != 0); t != nil {
 			s.setLinger()
 		}
-	case syscall.SO_PRIORITY:
-		o.priority = v.n
-	case syscall.SO_MARK:
-		return syscall.EPERM
-	case syscall.SO_DONTROUTE, syscall.SO_RCVLOWAT, soIncomingCPU:
-		o.keep(syscall.SOL_SOCKET, name, v.n)
-	case syscall.SO_ERROR, syscall.SO_TYPE, soProtocol, soDomain, syscall.SO_ACCEPTCONN:
+	case syscall.SO_NO_CHECK:
+		if u != nil {
+			u.NoChecksum = on
+		}
+		o.keep(syscall.SOL_SOCKET, name, b2i(on))
+	case syscall.SO_ERROR, syscall.SO_TYPE, soProtocol, soDomain, syscall.SO_ACCEPTCONN, syscall.SO_SNDLOWAT,
+		soMeminfo, soCookie, soIncomingNAPI:
 		return syscall.ENOPROTOOPT
+	case syscall.SO_BSDCOMPAT: // obsolete: taken, and 0 for ever
 	default:
-		return p.noOption(c, f, syscall.SOL_SOCKET, name)
+		return p.keepOption(c, f, syscall.SOL_SOCKET, name, v)
 	}
 	return 0
 }
 
-func (p *Process) setIP(c *Call, f *file, name int, v *optval) syscall.Errno {
-	s := f.sock
-	o, u := &s.opts, s.udp
-	on := v.n != 0
-	switch name {
-	case syscall.IP_PKTINFO:
-		o.recvPktinfo = on
-		return 0
-	case syscall.IP_RECVTTL:
-		o.recvTTL = on
-		return 0
-	case syscall.IP_RECVTOS:
-		o.recvTOS = on
-		return 0
-	case syscall.IP_RECVERR:
-		o.recvErr = on // there is nothing in the error queue
-		return 0
-	case syscall.IP_MTU_DISCOVER:
-		if v.n < 0 || v.n > 5 {
-			return syscall.EINVAL
-		}
-		if o.pmtu = v.n; u != nil {
-			u.DontFragment = v.n == ipPmtuDo || v.n == ipPmtuProbe
-		}
-		return 0
-	case syscall.IP_FREEBIND, syscall.IP_TRANSPARENT, ipBindNoPort, ipUnicastIf:
-		o.keep(syscall.IPPROTO_IP, name, v.n)
-		if on && name != ipBindNoPort {
-			p.unsupported(c.Trap, uint64(name), "option "+itoa(name)+" of IP is kept and has no effect")
-		}
-		return 0
-	case syscall.IP_TTL, syscall.IP_TOS:
-		if v.length < 1 {
-			return syscall.EINVAL
-		}
-		switch t := s.tcp; {
-		case name == syscall.IP_TTL && t != nil:
-			return t.SetTTL(int(v.n))
-		case name == syscall.IP_TTL:
-			return u.SetTTL(int(v.n))
-		case t != nil:
-			return t.SetTOS(int(uint8(v.n)))
-		}
-		return u.SetTOS(int(uint8(v.n)))
+// setDevice is SO_BINDTODEVICE.
+func (s *socket) setDevice(index int) {
+	if s.udp != nil {
+		s.udp.SetDevice(index)
+	} else if s.tcp != nil {
+		s.tcp.SetDevice(index)
 	}
-	if u == nil {
-		return p.noOption(c, f, syscall.IPPROTO_IP, name)
-	}
-	switch name {
-	case syscall.IP_MULTICAST_TTL:
-		if v.length < 1 {
-			return syscall.EINVAL
-		}
-		return u.SetMulticastTTL(int(v.n))
-	case syscall.IP_MULTICAST_LOOP:
-		if v.length < 1 {
-			return syscall.EINVAL
-		}
-		u.MulticastLoop = on
-	case ipMulticastAll:
-		if v.n != 0 && v.n != 1 {
-			return syscall.EINVAL
-		}
-		u.MulticastAll = on
-		o.keep(syscall.IPPROTO_IP, name, v.n)
-	case syscall.IP_MULTICAST_IF:
-		ifindex := 0
-		switch {
-		case v.length >= syscall.SizeofIPMreqn:
-			_, addr, index := v.mreqn()
-			ifindex = index
-			if index == 0 && !addr.IsUnspecified() {
-				if ifindex = p.stack.InterfaceByAddr(addr); ifindex == 0 {
-					return syscall.EADDRNOTAVAIL
-				}
-			}
-		case v.length >= 4:
-			at := 0
-			if v.length >= syscall.SizeofIPMreq {
-				at = 4
-			}
-			if addr := netip.AddrFrom4([4]byte(v.b[at : at+4])); !addr.IsUnspecified() {
-				if ifindex = p.stack.InterfaceByAddr(addr); ifindex == 0 {
-					return syscall.EADDRNOTAVAIL
-				}
-			}
-		default:
-			return syscall.EINVAL
-		}
-		return u.SetMulticastInterface(ifindex)
-	case syscall.IP_ADD_MEMBERSHIP, syscall.IP_DROP_MEMBERSHIP:
-		if v.length < syscall.SizeofIPMreq {
-			return syscall.EINVAL
-		}
-		group, addr, ifindex := v.mreqn()
-		if ifindex == 0 && !addr.IsUnspecified() {
-			if ifindex = p.stack.InterfaceByAddr(addr); ifindex == 0 {
-				return syscall.ENODEV
-			}
-		}
-		return p.membership(s, group, ifindex, name == syscall.IP_ADD_MEMBERSHIP)
-	default:
-		return p.noOption(c, f, syscall.IPPROTO_IP, name)
-	}
-	return 0
 }
 
-// mreqn decodes a struct ip_mreqn, or the ip_mreq that it begins with.
-func (v *optval) mreqn() (group, addr netip.Addr, ifindex int) {
-	group, addr = netip.AddrFrom4([4]byte(v.b[0:4])), netip.AddrFrom4([4]byte(v.b[4:8]))
-	if v.length >= syscall.SizeofIPMreqn {
-		ifindex = int(*(*int32)(unsafe.Pointer(&v.b[8])))
-	}
-	return group, addr, ifindex
-}
-
-// membership joins or leaves a group, and notes it for /proc/net/igmp.
-func (p *Process) membership(s *socket, group netip.Addr, ifindex int, join bool) syscall.Errno {
-	var errno syscall.Errno
-	if join {
-		errno = s.udp.Join(group, ifindex)
-	} else {
-		errno = s.udp.Leave(group, ifindex)
-	}
-	if errno != 0 {
-		return errno
-	}
-	if ifindex == 0 {
-		ifindex = 2
-	}
-	m := membership{group, ifindex}
-	if join {
-		s.joined = append(s.joined, m)
-		return 0
-	}
-	for i := range s.joined {
-		if s.joined[i] == m {
-			s.joined = append(s.joined[:i], s.joined[i+1:]...)
-			break
-		}
-	}
-	return 0
-}
-
-func (p *Process) setIPv6(c *Call, f *file, name int, v *optval) syscall.Errno {
-	s := f.sock
-	o, u := &s.opts, s.udp
-	if name == syscall.IPV6_JOIN_GROUP || name == syscall.IPV6_LEAVE_GROUP {
-		if v.length < syscall.SizeofIPv6Mreq {
-			return syscall.EINVAL
-		}
-		if u == nil {
-			return syscall.ENOPROTOOPT
-		}
-		group, ifindex := netip.AddrFrom16([16]byte(v.b[:16])), int(*(*int32)(unsafe.Pointer(&v.b[16])))
-		return p.membership(s, group, ifindex, name == syscall.IPV6_JOIN_GROUP)
-	}
-	if !v.full() {
-		return syscall.EINVAL
-	}
-	on := v.n != 0
-	switch name {
-	case syscall.IPV6_V6ONLY:
-		if u != nil {
-			return u.SetV6Only(on)
-		}
-		return s.tcp.SetV6Only(on)
-	case syscall.IPV6_RECVPKTINFO:
-		o.recvPktinfo6 = on
-	case syscall.IPV6_RECVHOPLIMIT:
-		o.recvHopLimit = on
-	case syscall.IPV6_RECVTCLASS:
-		o.recvTClass = on
-	case syscall.IPV6_RECVERR:
-		o.recvErr6 = on
-	case syscall.IPV6_MTU_DISCOVER:
-		if v.n < 0 || v.n > 5 {
-			return syscall.EINVAL
-		}
-		if o.pmtu6 = v.n; u != nil {
-			u.DontFragment = v.n == ipPmtuDo || v.n == ipPmtuProbe
-		}
-	case ip6DontFrag:
-		o.keep(syscall.IPPROTO_IPV6, name, b2i(on))
-		if u != nil {
-			u.DontFragment = on || o.pmtu6 == ipPmtuDo || o.pmtu6 == ipPmtuProbe
-		}
-	case ip6AutoFlow, ip6UnicastIf:
-		o.keep(syscall.IPPROTO_IPV6, name, v.n)
-	case syscall.IPV6_TCLASS, syscall.IPV6_UNICAST_HOPS:
-		switch t := s.tcp; {
-		case name == syscall.IPV6_TCLASS && t != nil:
-			return t.SetTrafficClass(int(v.n))
-		case name == syscall.IPV6_TCLASS:
-			return u.SetTrafficClass(int(v.n))
-		case t != nil:
-			return t.SetHopLimit(int(v.n))
-		}
-		return u.SetHopLimit(int(v.n))
-	default:
-		if u == nil {
-			return p.noOption(c, f, syscall.IPPROTO_IPV6, name)
-		}
-		switch name {
-		case syscall.IPV6_MULTICAST_HOPS:
-			return u.SetMulticastHops(int(v.n))
-		case syscall.IPV6_MULTICAST_LOOP:
-			if v.n != 0 && v.n != 1 {
-				return syscall.EINVAL
-			}
-			u.MulticastLoop6 = on
-		case syscall.IPV6_MULTICAST_IF:
-			return u.SetMulticastInterface6(int(v.n))
-		case ip6MulticastAll:
-			o.keep(syscall.IPPROTO_IPV6, name, v.n)
-		default:
-			return p.noOption(c, f, syscall.IPPROTO_IPV6, name)
-		}
+// device is what SO_BINDTODEVICE was set to, or 0.
+func (s *socket) device() int {
+	switch {
+	case s.udp != nil:
+		return s.udp.Device()
+	case s.tcp != nil:
+		return s.tcp.Device()
 	}
 	return 0
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simnet"
 )
 
 // connectStream is connect(2) of a TCP socket. Who may not wait is told
@@ -100,10 +101,6 @@ func (p *Process) sysAccept(c *Call) (uintptr, syscall.Errno) {
 // sendStream sends what b or, if m is given, its vector holds. Where the call
 // may wait, it does until all is sent.
 func (p *Process) sendStream(c *Call, f *file, b []byte, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
-	if flags&syscall.MSG_OOB != 0 {
-		p.unsupported(c.Trap, syscall.MSG_OOB, "urgent data")
-		return 0, syscall.EOPNOTSUPP
-	}
 	t, done := f.sock.tcp, p.progress
 	for {
 		part, last := b[min(done, len(b)):], true
@@ -116,7 +113,12 @@ func (p *Process) sendStream(c *Call, f *file, b []byte, m *syscall.Msghdr, flag
 		if done > 0 && t.Failed() {
 			return uintptr(done), 0 // the error is for the next call
 		}
-		n, errno := t.Send(part, !last)
+		n, errno := 0, syscall.Errno(0)
+		if last && flags&syscall.MSG_OOB != 0 {
+			n, errno = t.SendUrgent(part)
+		} else {
+			n, errno = t.Send(part, !last || flags&msgMore != 0)
+		}
 		done += n
 		switch {
 		case errno == syscall.EAGAIN || errno == 0 && n < len(part):
@@ -184,7 +186,7 @@ func (p *Process) receiveStream(c *Call, f *file, b []byte, m *syscall.Msghdr, f
 	case flags&syscall.MSG_ERRQUEUE != 0:
 		return 0, syscall.EAGAIN
 	case flags&syscall.MSG_OOB != 0:
-		return 0, syscall.EINVAL // there is no urgent data
+		return p.receiveUrgent(f.sock.tcp, b, m, flags)
 	}
 	want, errno := len(b), syscall.Errno(0)
 	if m != nil {
@@ -214,7 +216,7 @@ func (p *Process) receiveStream(c *Call, f *file, b []byte, m *syscall.Msghdr, f
 			}
 		}
 	} else {
-		for errno == 0 && done < want && !(done > 0 && f.sock.tcp.Failed()) {
+		for errno == 0 && done < want && !(done > 0 && (f.sock.tcp.Failed() || f.sock.tcp.AtMark())) {
 			part, n := b[min(done, len(b)):], 0
 			if m != nil {
 				part = vectorPart(m, done)
@@ -234,6 +236,29 @@ func (p *Process) receiveStream(c *Call, f *file, b []byte, m *syscall.Msghdr, f
 		}
 	}
 	return partly(done, errno)
+}
+
+// receiveUrgent is a receive with MSG_OOB, which never waits.
+func (p *Process) receiveUrgent(t *simnet.TCP, b []byte, m *syscall.Msghdr, flags int) (uintptr, syscall.Errno) {
+	room := len(b)
+	if m != nil {
+		var errno syscall.Errno
+		if room, errno = vectorSize(m); errno != 0 {
+			return 0, errno
+		}
+	}
+	v, ok, errno := t.RecvUrgent(flags&syscall.MSG_PEEK != 0)
+	switch {
+	case !ok:
+		return 0, errno
+	case room == 0:
+		return 0, 0
+	case m != nil:
+		scatter(m, []byte{v})
+	default:
+		sched.CopyOut(unsafe.Pointer(unsafe.SliceData(b)), []byte{v})
+	}
+	return 1, 0
 }
 
 // vectorSize checks m's vector, and returns how much it has room for.

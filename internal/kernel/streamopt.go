@@ -17,6 +17,11 @@ const (
 	tcpNotSentLowat    = 25
 	tcpFastOpenConnect = 30
 	tcpULP             = 31
+
+	tcpThinLinear       = 16
+	tcpFastOpenNoCookie = 34
+	tcpInq              = 36
+	tcpTxDelay          = 37
 )
 
 // congestion is what TCP_CONGESTION tells.
@@ -35,6 +40,9 @@ func (p *Process) setTCP(c *Call, f *file, name int, v *optval) syscall.Errno {
 		return syscall.ENOENT // a module that is not there
 	}
 	if name == tcpULP {
+		if v.length == 0 {
+			return syscall.EINVAL
+		}
 		return syscall.ENOENT // as without the module tls
 	}
 	if !v.full() {
@@ -57,22 +65,72 @@ func (p *Process) setTCP(c *Call, f *file, name int, v *optval) syscall.Errno {
 			return syscall.EINVAL
 		}
 		t.UserTimeout = time.Duration(v.n) * time.Millisecond
-	case syscall.TCP_QUICKACK, syscall.TCP_DEFER_ACCEPT, syscall.TCP_LINGER2, syscall.TCP_WINDOW_CLAMP, tcpNotSentLowat:
-		o.keep(syscall.IPPROTO_TCP, name, v.n) // it changes when things happen, a little
+	case syscall.TCP_QUICKACK:
+		t.SetQuickAck(on)
+		o.keep(syscall.IPPROTO_TCP, name, b2i(on))
+	case syscall.TCP_DEFER_ACCEPT:
+		t.DeferAccept = synAcks(seconds)
+	case syscall.TCP_LINGER2:
+		t.SetFin2(seconds)
+	case syscall.TCP_WINDOW_CLAMP:
+		if v.n != 0 {
+			p.unsupported(c.Trap, uint64(name), "TCP_WINDOW_CLAMP is kept and has no effect")
+		}
+		o.keep(syscall.IPPROTO_TCP, name, clampWindow(v.n))
+	case tcpNotSentLowat:
+		t.UnsentLow = int(max(0, v.n))
+		o.keep(syscall.IPPROTO_TCP, name, v.n)
 	case syscall.TCP_SYNCNT:
 		if v.n < 1 || v.n > 127 {
 			return syscall.EINVAL
 		}
-		o.keep(syscall.IPPROTO_TCP, name, v.n)
-		p.unsupported(c.Trap, uint64(name), "TCP_SYNCNT is kept and has no effect")
+		t.SynRetries = int(v.n)
 	case syscall.TCP_CORK:
-		o.keep(syscall.IPPROTO_TCP, name, b2i(on)) // nothing waits
-	case tcpFastOpen, tcpFastOpenConnect:
-		return syscall.EOPNOTSUPP // programs do without
+		t.SetCork(on)
+	case tcpInq:
+		if v.n != 0 && v.n != 1 {
+			return syscall.EINVAL
+		}
+		o.tcpInq = on
+	case tcpFastOpen:
+		if v.n < 0 {
+			return syscall.EINVAL
+		}
+		o.keep(syscall.IPPROTO_TCP, name, min(v.n, maxBacklog))
+	case tcpTimestamp:
+		return syscall.EPERM // it is for sockets under repair
 	default:
-		return p.noOption(c, f, syscall.IPPROTO_TCP, name)
+		return p.keepOption(c, f, syscall.IPPROTO_TCP, name, v)
 	}
 	return 0
+}
+
+// clampWindow is what is left of a TCP_WINDOW_CLAMP: half of the smallest
+// receive buffer at least.
+func clampWindow(n int32) int32 {
+	const least = 2304 / 2
+	if n == 0 {
+		return 0
+	}
+	return max(n, least)
+}
+
+// synAcks is after how many SYN ACKs a time has passed, which is how TCP keeps
+// TCP_DEFER_ACCEPT; afterSynAcks is the time that so many take.
+func synAcks(d time.Duration) int {
+	n := 0
+	for n < 255 && afterSynAcks(n) < d {
+		n++
+	}
+	return n
+}
+
+func afterSynAcks(n int) time.Duration {
+	var sum time.Duration
+	for i := range n {
+		sum += min(time.Second<<min(i, 10), 2*time.Minute)
+	}
+	return sum
 }
 
 // getTCP returns an option of level IPPROTO_TCP, which is an int.
@@ -92,12 +150,26 @@ func (p *Process) getTCP(c *Call, f *file, name int) (v int32, errno syscall.Err
 	case tcpUserTimeout:
 		return int32(t.UserTimeout / time.Millisecond), 0
 	case syscall.TCP_QUICKACK:
+		if t.Listening() || t.RemoteAddr().IsValid() {
+			return b2i(t.QuickAck()), 0
+		}
 		return o.look(syscall.IPPROTO_TCP, name, 1), 0
+	case syscall.TCP_DEFER_ACCEPT:
+		return int32(afterSynAcks(t.DeferAccept) / time.Second), 0
 	case syscall.TCP_LINGER2:
-		return o.look(syscall.IPPROTO_TCP, name, 60), 0
+		return int32(t.Fin2() / time.Second), 0
 	case syscall.TCP_SYNCNT:
-		return o.look(syscall.IPPROTO_TCP, name, 6), 0
-	case syscall.TCP_CORK, syscall.TCP_DEFER_ACCEPT, syscall.TCP_WINDOW_CLAMP, tcpTimestamp, tcpFastOpen, tcpFastOpenConnect, tcpNotSentLowat:
+		if t.SynRetries != 0 {
+			return int32(t.SynRetries), 0
+		}
+		return 6, 0
+	case syscall.TCP_CORK:
+		return b2i(t.Cork()), 0
+	case tcpInq:
+		return b2i(o.tcpInq), 0
+	case tcpTimestamp:
+		return int32(p.k.w.Now() / int64(time.Millisecond)), 0
+	case syscall.TCP_WINDOW_CLAMP, tcpNotSentLowat:
 		return o.look(syscall.IPPROTO_TCP, name, 0), 0
 	}
 	return 0, p.noOption(c, f, syscall.IPPROTO_TCP, name)

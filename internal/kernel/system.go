@@ -5,6 +5,7 @@ package kernel
 import (
 	"encoding/hex"
 	"fmt"
+	"net/netip"
 	"sort"
 	"strings"
 
@@ -126,6 +127,11 @@ func uuid(s *sched.Stream) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+type membership struct {
+	group   netip.Addr
+	ifindex int
+}
+
 // A groupCount is a group joined on an interface, and by how many sockets.
 type groupCount struct {
 	membership
@@ -141,11 +147,11 @@ func (p *Process) groups(v4 bool) []groupCount {
 		if f == nil || f.kind != kindUDP {
 			continue
 		}
-		for _, m := range f.sock.joined {
-			if m.group.Is4() == v4 {
-				counts[m]++
+		f.sock.udp.Groups(func(group netip.Addr, ifindex int) {
+			if group.Is4() == v4 {
+				counts[membership{group, ifindex}]++
 			}
-		}
+		})
 	}
 	var all []groupCount
 	for m, n := range counts {

@@ -636,7 +636,7 @@ func (u *unixSock) setOption(level, name int, v *optval) syscall.Errno {
 	return 0
 }
 
-func (u *unixSock) getOption(level, name int, buf *[16]byte) (v int32, n int, errno syscall.Errno) {
+func (u *unixSock) getOption(level, name int, buf *optbuf) (v int32, n int, errno syscall.Errno) {
 	if level != syscall.SOL_SOCKET {
 		return 0, 0, syscall.EOPNOTSUPP
 	}
