@@ -30,9 +30,8 @@ type cluster struct {
 
 	mu      sync.Mutex        // never held while waiting
 	chains  map[uint64]uint64 // of the state after the command at an index
-	broken  error
+	broken  error             // what must not be
 	history []porcupine.Operation
-	values  map[string]bool // that were acknowledged
 	stop    bool
 	left    int // clients that are not done
 	tally   *tally
@@ -43,7 +42,7 @@ type cluster struct {
 func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 	c := &cluster{
 		w: w, nodes: make([]atomic.Pointer[node], n), still: make([]bool, n), tally: s,
-		leaders: map[uint64]string{}, chains: map[uint64]uint64{}, values: map[string]bool{},
+		leaders: map[uint64]string{}, chains: map[uint64]uint64{},
 	}
 	for i := range n {
 		name := fmt.Sprint("n", i)
@@ -61,7 +60,13 @@ func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 			first = c.servers[:members]
 		}
 		h.Boot(func() error {
-			n, err := openNode(name, addr, first, f, c.reached)
+			if f != none {
+				defer c.recover()
+			}
+			n, err := openNode(name, addr, first, f, c)
+			if err != nil && f != none {
+				panic(err)
+			}
 			if err != nil {
 				return err
 			}
@@ -69,8 +74,55 @@ func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 			return n.serve(addr)
 		})
 	}
-	w.Always("one leader in a term, one state after a command", c.check)
+	w.Always("one leader in a term, one state after a command", func() error {
+		if err := c.check(); f == none {
+			return err
+		}
+		return nil
+	})
 	return c
+}
+
+// recover keeps the panic of a node that has a flaw, which would fail the seed.
+func (c *cluster) recover() {
+	if r := recover(); r != nil {
+		c.breaks("panic: %v", r)
+		select {} // down, in a way
+	}
+}
+
+// breaks keeps the first thing that must not be.
+func (c *cluster) breaks(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		c.broken = fmt.Errorf(format, args...)
+	}
+}
+
+// within waits until f returns nil, as World.Eventually does, and returns the error
+// of its last call, or what must not be and is.
+func (c *cluster) within(what string, bound time.Duration, f func() error) error {
+	for from := c.w.Elapsed(); ; time.Sleep(bound / 100) {
+		err, took := f(), c.w.Elapsed()-from
+		if broken := c.violation(); broken != nil {
+			return broken
+		}
+		if err == nil {
+			c.tally.longest[what] = max(c.tally.longest[what], took)
+			return nil
+		}
+		if took > bound {
+			return fmt.Errorf("not within %v: %q: %w", bound, what, err)
+		}
+	}
+}
+
+// violation returns what must not be and is.
+func (c *cluster) violation() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken
 }
 
 // reached is told of each state that a machine reaches: whatever led there, it is
@@ -79,9 +131,19 @@ func (c *cluster) reached(s state) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if chain, ok := c.chains[s.Index]; ok && chain != s.Chain && c.broken == nil {
-		c.broken = fmt.Errorf("two machines are in different states after command %d", s.Index)
+		c.broken = fmt.Errorf("machines differ: after command %d", s.Index)
 	}
 	c.chains[s.Index] = s.Chain
+}
+
+// restored is told that a machine goes from one state to another by a snapshot. It
+// does not return if that must not be: the node would panic soon.
+func (c *cluster) restored(was, now state) {
+	c.reached(now)
+	if now.Index < was.Index {
+		c.breaks("a machine goes back: from command %d to %d", was.Index, now.Index)
+		select {}
+	}
 }
 
 // check is what must hold after every step.
@@ -97,12 +159,10 @@ func (c *cluster) check() error {
 			c.leaders[term] = c.names[i]
 		case c.names[i]:
 		default:
-			return fmt.Errorf("%s and %s are both leaders in term %d", was, c.names[i], term)
+			c.breaks("two leaders: %s and %s in term %d", was, c.names[i], term)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.broken
+	return c.violation()
 }
 
 // leader returns the index of a host that runs and holds itself for the leader, or -1.
@@ -178,7 +238,6 @@ func (c *cluster) use(cl *client, id int, q request) error {
 	switch {
 	case err == nil:
 		if q.Put {
-			c.values[q.Value] = true
 			c.tally.puts++
 		} else {
 			c.tally.gets++
@@ -192,6 +251,23 @@ func (c *cluster) use(cl *client, id int, q request) error {
 	}
 	c.history = append(c.history, op)
 	return err
+}
+
+// done tells whether clients have stopped.
+func (c *cluster) done() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.left > 0 {
+		return fmt.Errorf("%d clients are not done", c.left)
+	}
+	return nil
+}
+
+// seen returns what clients did and were told.
+func (c *cluster) seen() []porcupine.Operation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.history
 }
 
 // settle makes all hosts voters again. It is called until it succeeds.

@@ -22,11 +22,18 @@ type state struct {
 // A command is an entry of Raft's log.
 type command struct{ Key, Value string }
 
+// An oracle is told what becomes of machines: of each state that a command leads to, and
+// of snapshots that are put in the place of what was there.
+type oracle interface {
+	reached(now state)
+	restored(was, now state)
+}
+
 // A machine is the state machine of one host.
 type machine struct {
-	reach func(state) // told of each state that the machine reaches, without its values
-	mu    sync.Mutex
-	now   state
+	oracle oracle
+	mu     sync.Mutex
+	now    state
 }
 
 var _ raft.FSM = (*machine)(nil)
@@ -42,7 +49,7 @@ func (m *machine) Apply(l *raft.Log) any {
 	h := fnv.New64a()
 	h.Write(binary.LittleEndian.AppendUint64(l.Data, m.now.Chain))
 	m.now.Index, m.now.Chain = l.Index, h.Sum64()
-	m.reach(m.now)
+	m.oracle.reached(m.now)
 	return nil
 }
 
@@ -83,7 +90,7 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	if err := json.NewDecoder(r).Decode(&s); err != nil {
 		return err
 	}
+	m.oracle.restored(m.now, s)
 	m.now = s
-	m.reach(s)
 	return nil
 }

@@ -21,10 +21,16 @@ const (
 	forgetsLast          // the log store has lost its last entry after a restart
 	neverSyncs           // the stores do not sync their file
 	trustsSnapshots      // raft.FileSnapshotStore as it is
+	trustsInstalls       // a snapshot that comes late is installed over what is newer
 	readsAny             // any node answers a read, by what it has
 	readsState           // whoever holds itself for the leader does
 	readsVerify          // whoever a majority holds for the leader does (VerifyLeader, and no barrier)
+	numFlaws
 )
+
+func (f flaw) String() string {
+	return [...]string{"none", "forgetsVote", "forgetsLast", "neverSyncs", "trustsSnapshots", "trustsInstalls", "readsAny", "readsState", "readsVerify"}[f]
+}
 
 const (
 	raftPort, kvPort = "8300", "7000"
@@ -53,7 +59,7 @@ type reply struct {
 
 // openNode starts a node on the host of that address, with what is in its folder. If
 // that is nothing and members are given, they are the cluster's first.
-func openNode(id, host string, members []raft.Server, f flaw, reach func(state)) (*node, error) {
+func openNode(id, host string, members []raft.Server, f flaw, o oracle) (*node, error) {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(id)
 	c.Logger = hclog.NewNullLogger()
@@ -73,11 +79,17 @@ func openNode(id, host string, members []raft.Server, f flaw, reach func(state))
 	if err != nil {
 		return nil, err
 	}
-	trans, err := raft.NewTCPTransport(net.JoinHostPort(host, raftPort), nil, 3, 2*time.Second, io.Discard)
+	tcp, err := raft.NewTCPTransport(net.JoinHostPort(host, raftPort), nil, 3, 2*time.Second, io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	n := &node{machine: &machine{reach: reach, now: state{Values: map[string]string{}}}, flaw: f}
+	n := &node{machine: &machine{oracle: o, now: state{Values: map[string]string{}}}, flaw: f}
+	var trans raft.Transport = tcp
+	if f != trustsInstalls {
+		ready := make(chan struct{})
+		defer close(ready)
+		trans = newGuard(tcp, func() *raft.Raft { <-ready; return n.Raft })
+	}
 	has, err := raft.HasExistingState(store, store, snaps)
 	if err != nil {
 		return nil, err

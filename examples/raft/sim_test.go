@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,28 +27,26 @@ type tally struct {
 	runs                         int
 	faults, changed              [numFaults]int // asked for, and come about
 	puts, gets, unknown, refused int
-	terms, commands, snapshots   int
+	terms, commands              int
 	net                          simnet.Counters
 	virtual                      time.Duration
 	longest                      map[string]time.Duration // that something took
 }
 
 // run is one run: a cluster elects a leader, suffers while clients use it, is mended and
-// goes on; in the end all have what was acknowledged, in one order.
-func run(w *dst.World, hosts, members int, f flaw, s *tally) {
-	within := func(what string, bound time.Duration, f func() error) {
-		from := w.Elapsed()
-		w.Eventually(what, bound, f)
-		s.longest[what] = max(s.longest[what], w.Elapsed()-from)
-	}
+// goes on; in the end all have what was acknowledged, in one order. The error is the
+// first thing that did not hold.
+func run(w *dst.World, hosts, members int, f flaw, s *tally) error {
 	w.Net().SetDefault(calm)
 	c := newCluster(w, hosts, members, f, s)
-	within("there is a leader", elected, func() error {
+	if err := c.within("there is a leader", elected, func() error {
 		if c.leader() < 0 {
 			return errors.New("there is none")
 		}
 		return nil
-	})
+	}); err != nil {
+		return err
+	}
 
 	w.Net().SetDefault(rough)
 	const clients, keys = 4, 3
@@ -55,7 +54,7 @@ func run(w *dst.World, hosts, members int, f flaw, s *tally) {
 	for id := range clients {
 		w.Host(fmt.Sprint("client", id)).Go(func() { c.client(id, keys) })
 	}
-	c.disturb(25, 2*time.Second)
+	c.disturb(40, 2*time.Second)
 	w.HealAll()
 	c.restore()
 	for _, name := range c.names {
@@ -66,40 +65,41 @@ func run(w *dst.World, hosts, members int, f flaw, s *tally) {
 	user := client{hosts: c.names}
 	h := w.Host("user")
 	tries := 0
-	within("a put succeeds", progress, func() (err error) {
+	if err := c.within("a put succeeds", progress, func() (err error) {
 		tries++
 		h.Do(func() { err = c.use(&user, clients, request{Put: true, Key: "k0", Value: fmt.Sprint("last-", tries)}) })
 		return err
-	})
+	}); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	c.stop = true
 	c.mu.Unlock()
-	within("clients are done", progress, func() error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.left > 0 {
-			return fmt.Errorf("%d are not", c.left)
-		}
-		return nil
-	})
-	within("all are voters", caughtUp, c.settle)
-	within("all machines are in one state", caughtUp, c.same)
+	if err := errors.Join(
+		c.within("clients are done", progress, c.done),
+		c.within("all are voters", caughtUp, c.settle),
+		c.within("all machines are in one state", caughtUp, c.same),
+	); err != nil {
+		return err
+	}
 
 	for key := range keys { // what is there in the end is part of the history
 		h.Do(func() { c.use(&user, clients, request{Key: fmt.Sprint("k", key)}) })
 	}
-	c.mu.Lock()
-	history := c.history
-	c.mu.Unlock()
-	if !linearizable(history) {
-		w.Failf("what clients saw has no order that explains it: %d operations", len(history))
+	s.count(c)
+	if history := c.seen(); !linearizable(history) {
+		return fmt.Errorf("no order explains what clients saw: %d operations", len(history))
 	}
+	return nil
+}
 
+// count adds a run to the tally.
+func (s *tally) count(c *cluster) {
 	s.runs++
-	s.virtual += w.Elapsed()
+	s.virtual += c.w.Elapsed()
 	s.terms += len(c.leaders)
 	s.commands += len(c.chains)
-	total := w.Net().Total()
+	total := c.w.Net().Total()
 	s.net.Sent += total.Sent
 	s.net.Lost += total.Lost
 	s.net.Cut += total.Cut
@@ -128,15 +128,48 @@ func (s *tally) report(t *testing.T) {
 }
 
 // Three hosts keep what they acknowledged, in one order.
-func TestThree(t *testing.T) {
+func TestThree(t *testing.T) { sweep(t, 3, 3) }
+
+// So do five, of which two join later, while servers come and go.
+func TestFive(t *testing.T) { sweep(t, 5, 3) }
+
+func sweep(t *testing.T, hosts, members int) {
 	s := newTally()
-	dst.Run(t, func(w *dst.World) { run(w, 3, 3, none, s) }, dst.Seeds(50))
+	dst.Run(t, func(w *dst.World) {
+		if err := run(w, hosts, members, none, s); err != nil {
+			w.Fatalf("%v", err)
+		}
+	}, dst.Seeds(50))
 	s.report(t)
 }
 
-// So do five, of which two join later, while servers come and go.
-func TestFive(t *testing.T) {
-	s := newTally()
-	dst.Run(t, func(w *dst.World) { run(w, 5, 3, none, s) }, dst.Seeds(50))
-	s.report(t)
+// The oracle sees what it is there for: each flaw, under some of the seeds.
+func TestFlaws(t *testing.T) {
+	for f := none + 1; f < numFlaws; f++ {
+		t.Run(f.String(), func(t *testing.T) {
+			s := newTally()
+			runs, caught, by := 0, 0, map[string]int{}
+			var first uint64
+			dst.Run(t, func(w *dst.World) {
+				err := run(w, 5, 3, f, s)
+				runs++
+				if err == nil {
+					return
+				}
+				if caught++; caught == 1 {
+					first = w.Seed()
+				}
+				what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "panic: "), ": ")
+				by[what]++
+				w.Logf("caught: %v", err)
+			}, dst.Seeds(10))
+			t.Logf("%v is caught under %d of %d seeds, first under %d", f, caught, runs, first)
+			for _, what := range slices.Sorted(maps.Keys(by)) {
+				t.Logf("%4d × %s", by[what], what)
+			}
+			if runs >= 100 && caught == 0 {
+				t.Error("nothing was seen: the test tests nothing")
+			}
+		})
+	}
 }
