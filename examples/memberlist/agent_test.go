@@ -73,7 +73,7 @@ func (a *agent) join(once bool) {
 		var missing []string
 		members := a.members()
 		for _, p := range a.peers {
-			if p != a.name && !slices.Contains(members, p) {
+			if _, found := slices.BinarySearch(members, p); p != a.name && !found {
 				missing = append(missing, p)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 // menu is what is drawn from: what lets a cluster live and change comes twice.
 var menu = []fault{
-	minority, halves, bridge, oneWay, deaf, crash, power, pause, drift,
+	minority, halves, bridge, oneWay, deaf, hold, outage, crash, power, pause, drift,
 	heal, restart, remove, add, transfer,
 	heal, restart, remove, add, transfer,
 }
@@ -25,6 +25,8 @@ const (
 	bridge                // two parts that only one host reaches, and is reached from
 	oneWay                // some hosts do not reach another
 	deaf                  // the leader is not heard, or does not hear
+	hold                  // what one host sends another is held, and arrives when all is healed
+	outage                // all hosts lose power
 	crash
 	power
 	pause
@@ -38,7 +40,7 @@ const (
 )
 
 func (f fault) String() string {
-	return [...]string{"minority", "halves", "bridge", "one-way", "deaf", "crash", "power", "pause", "drift", "heal", "restart", "remove", "add", "transfer"}[f]
+	return [...]string{"minority", "halves", "bridge", "one-way", "deaf", "hold", "outage", "crash", "power", "pause", "drift", "heal", "restart", "remove", "add", "transfer"}[f]
 }
 
 // disturb lets the network and the hosts fail and the cluster change, in an order that
@@ -60,7 +62,7 @@ func (c *cluster) disturb(rounds int, longest time.Duration) {
 		f := menu[rng.IntN(len(menu))]
 		switch f {
 		case minority:
-			net.Partition(names[:1+rng.IntN(max(1, (n-1)/2))], nil)
+			net.Partition(names[:1+rng.IntN((n-1)/2)])
 		case halves:
 			some := 1 + rng.IntN(n-1)
 			net.Partition(names[:some], names[some:])
@@ -84,6 +86,13 @@ func (c *cluster) disturb(rounds int, longest time.Duration) {
 					net.Cut(other, names[0])
 				}
 			}
+		case hold:
+			net.Hold(names[0], names[1])
+		case outage:
+			for i := range c.names {
+				c.down(i, power)
+			}
+			c.restore()
 		case crash, power, pause:
 			c.down(p[0], f)
 		case drift:

@@ -14,19 +14,22 @@ type guard struct {
 	rpcs chan raft.RPC
 }
 
-// newGuard begins to receive what comes by a transport.
-func newGuard(t *raft.NetworkTransport, node func() *raft.Raft) *guard {
-	g := &guard{t, make(chan raft.RPC)}
+func newGuard(t *raft.NetworkTransport) *guard { return &guard{t, make(chan raft.RPC)} }
+
+// start lets a node receive. It is none if the node could not be made.
+func (g *guard) start(node *raft.Raft) {
+	if node == nil {
+		return
+	}
 	go func() {
-		for rpc := range t.Consumer() {
+		for rpc := range g.NetworkTransport.Consumer() {
 			if q, ok := rpc.Command.(*raft.InstallSnapshotRequest); ok {
-				g.install(rpc, q, node())
+				g.install(rpc, q, node)
 			} else {
 				g.rpcs <- rpc
 			}
 		}
 	}()
-	return g
 }
 
 // Consumer returns what comes, for a node.

@@ -86,9 +86,9 @@ func openNode(id, host string, members []raft.Server, f flaw, o oracle) (*node, 
 	n := &node{machine: &machine{oracle: o, now: state{Values: map[string]string{}}}, flaw: f}
 	var trans raft.Transport = tcp
 	if f != trustsInstalls {
-		ready := make(chan struct{})
-		defer close(ready)
-		trans = newGuard(tcp, func() *raft.Raft { <-ready; return n.Raft })
+		g := newGuard(tcp)
+		defer func() { g.start(n.Raft) }()
+		trans = g
 	}
 	has, err := raft.HasExistingState(store, store, snaps)
 	if err != nil {
