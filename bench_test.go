@@ -8,6 +8,9 @@ import (
 	"io"
 	"log"
 	"net"
+	"runtime"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,6 +40,87 @@ func BenchmarkNaiveSeeds(b *testing.B) {
 			}
 		})
 	})
+}
+
+// BenchmarkHosts is a minute of many hosts, each of which sends a datagram to three
+// others every second, by address or by name, over links with delays. It reports what a
+// datagram costs in processor time, which should not depend on how many hosts there are, and the heap
+// that a host takes.
+func BenchmarkHosts(b *testing.B) {
+	for _, by := range []string{"address", "name"} {
+		for _, n := range []int{10, 100, 1000} {
+			b.Run(fmt.Sprintf("by=%s/hosts=%d", by, n), func(b *testing.B) { benchmarkHosts(b, n, by == "name") })
+		}
+	}
+}
+
+func benchmarkHosts(b *testing.B, n int, names bool) {
+	const minute, peers = 60, 3
+	var heap uint64
+	cpu := cpuTime(b)
+	b.ReportAllocs()
+	RunWorlds(b, b.N, func(w *World) {
+		before := heapAlloc()
+		w.Net().SetDefault(simnet.Link{Latency: simnet.Uniform(time.Millisecond, 20*time.Millisecond)})
+		addrs := make([]string, n)
+		for i := range n {
+			addrs[i] = fmt.Sprint("h", i)
+		}
+		for i, name := range slices.Clone(addrs) {
+			h := w.Host(name)
+			if !names {
+				addrs[i] = h.Addr().String()
+			}
+			h.Boot(func() error {
+				c, err := net.ListenPacket("udp", ":7000")
+				if err != nil {
+					return err
+				}
+				go func() {
+					buf := make([]byte, 100)
+					for {
+						if _, _, err := c.ReadFrom(buf); err != nil {
+							return
+						}
+					}
+				}()
+				for range time.Tick(time.Second) {
+					for k := range peers {
+						peer, err := net.ResolveUDPAddr("udp", addrs[(i+1+k*k)%n]+":7000")
+						if err != nil {
+							return err
+						}
+						c.WriteTo([]byte("alive"), peer)
+					}
+				}
+				return nil
+			})
+		}
+		time.Sleep(minute * time.Second)
+		heap = heapAlloc() - before
+		if got, want := w.Net().Total().Delivered, uint64(n*peers*(minute-2)); got < want {
+			b.Errorf("%d datagrams arrived, want %d at least", got, want)
+		}
+	})
+	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N*n*peers*minute), "cpu-ns/datagram")
+	b.ReportMetric(float64(heap)/float64(n)/1024, "KiB/host")
+}
+
+// cpuTime returns the processor time that this process has taken.
+func cpuTime(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// heapAlloc returns how much of the heap is in use.
+func heapAlloc() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // BenchmarkIdleHour is an hour of three hosts that exchange heartbeats every

@@ -15,6 +15,9 @@ func netPatches(release string) []Patch {
 	return []Patch{
 		{File: "net/hosts.go", Edits: []Edit{
 			{In: "func readHosts(", Find: "\tnow := time.Now()\n", Replace: own},
+			{In: "func readHosts(", Find: "\tif file != nil {\n", Replace: "\tvar known *dstHosts\n$0"},
+			{In: "func readHosts(", Find: "\t\tdefer file.close()\n", Replace: "$0\t\tif known = dstReadHosts(file); known.byName != nil {\n\t\t\ths, is = known.byName, known.byAddr\n\t\t}\n"},
+			{In: "func readHosts(", Find: "\thosts.byAddr = is\n", Replace: "$0\tdstParsedHosts(known, hs, is)\n"},
 			{In: "func lookupStaticHost(", Find: "\thosts.Lock()\n", Replace: own},
 			{In: "func lookupStaticAddr(", Find: "\thosts.Lock()\n", Replace: own},
 		}},
@@ -36,6 +39,8 @@ func netPatches(release string) []Patch {
 		// each would be most of what a short world allocates.
 		{File: "net/parse.go", Edits: []Edit{
 			{In: "func open(", Find: "64*1024", Replace: "4*1024"},
+			// What has been read whole need not move up, line by line.
+			{In: "func (f *file) getLineFromData(", Find: "\t\t\tcopy(data[0:], data[i:])\n", Replace: "\t\t\tif f.atEOF {\n\t\t\t\tf.data = data[i:]\n\t\t\t\treturn\n\t\t\t}\n$0"},
 		}},
 		{File: "net/net.go", Edits: []Edit{
 			{In: "func listenerBacklog(", Find: "\tlistenerBacklogCache.Do(", Replace: "\tif dstWorld() != 0 {\n\t\treturn 4096\n\t}\n$0"},
