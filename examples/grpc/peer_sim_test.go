@@ -92,20 +92,20 @@ func deadPeer(w *dst.World, f flaw) *day {
 	const most = pingTime + pingTimeout + slack
 	time.Sleep(most)
 	d.mu.Lock()
-	gone, ended, why := gone, ended, why
+	atClient, atServer, cause := gone, ended, why
 	d.mu.Unlock()
-	w.Logf("%s at %v: the client noticed after %v: %v; the server after %v", how.name, since, gone-since, why, ended-since)
-	if gone == 0 {
+	w.Logf("%s at %v: the client noticed after %v: %v; the server after %v", how.name, since, atClient-since, cause, atServer-since)
+	if atClient == 0 {
 		d.fault("%s: the client has not noticed within %v", how.name, most)
-	} else if gone < since {
-		d.fault("%s at %v: the watch ended at %v, with %v", how.name, since, gone, why)
-	} else if status.Code(why) != codes.Unavailable {
-		d.fault("%s: the client has %v", how.name, why)
+	} else if atClient < since {
+		d.fault("%s at %v: the watch ended at %v, with %v", how.name, since, atClient, cause)
+	} else if status.Code(cause) != codes.Unavailable {
+		d.fault("%s: the client has %v", how.name, cause)
 	}
-	if how.ends && ended == 0 {
+	if how.ends && atServer == 0 {
 		d.fault("%s: the server has not noticed within %v", how.name, most)
 	}
-	d.codes[fmt.Sprintf("%s: %v", how.name, why)]++
+	d.codes[fmt.Sprintf("%s: %v", how.name, cause)]++
 	return d
 }
 
