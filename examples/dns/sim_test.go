@@ -271,7 +271,7 @@ type tally struct {
 
 func (s *tally) report(t *testing.T, f flaw) {
 	t.Logf("%d runs of %v, %d with something wrong; %v; faults %v", s.runs, s.virtual, s.caught, s.counts, s.faults)
-	if f != none && s.runs >= 20 && s.caught == 0 {
+	if f != none && s.runs >= 100 && s.caught == 0 {
 		t.Error("the flaw was never caught")
 	}
 }

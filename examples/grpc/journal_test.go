@@ -41,7 +41,7 @@ type journal struct {
 }
 
 // pace is how long the journal collects entries before it syncs them.
-const pace = 20 * time.Millisecond
+const pace = 50 * time.Millisecond
 
 const noted = '\n' // ends an entry; one without was cut off
 
@@ -107,13 +107,18 @@ func (j *journal) sync() {
 		if j.broken = err; err == nil {
 			j.synced = written
 		}
-		close(j.more)
-		j.more = make(chan struct{})
+		j.news()
 		j.mu.Unlock()
 		if err != nil {
 			return
 		}
 	}
+}
+
+// news wakes all who wait for more.
+func (j *journal) news() {
+	close(j.more)
+	j.more = make(chan struct{})
 }
 
 // put notes the key, unless it is there, and returns its place.
@@ -130,6 +135,9 @@ func (j *journal) put(ctx context.Context, key string) (uint64, error) {
 		}
 		at = uint64(len(j.keys))
 		j.add(key)
+		if j.flaw == showUnsynced {
+			j.news()
+		}
 	}
 	for at >= uint64(j.synced) && j.flaw != ackUnsynced {
 		more := j.more

@@ -338,7 +338,7 @@ func (s *tally) add(d *day) {
 // report shows the tally. A flaw must have been caught in some of the runs.
 func (s *tally) report(t *testing.T, f flaw) {
 	t.Logf("%d runs of %v, %d with something wrong; calls %v; faults %v", s.runs, s.virtual, s.caught, s.codes, s.faults)
-	if f != none && s.runs >= 20 && s.caught == 0 {
+	if f != none && s.runs >= 100 && s.caught == 0 {
 		t.Error("the flaw was never caught")
 	}
 }

@@ -3,7 +3,7 @@ module github.com/dstkit/dst/examples/quic
 go 1.26
 
 require (
-	github.com/dstkit/dst v0.0.0 // indirect
+	github.com/dstkit/dst v0.0.0
 	github.com/quic-go/quic-go v0.59.1
 )
 

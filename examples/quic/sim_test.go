@@ -251,7 +251,7 @@ func (s *tally) add(d *day) {
 func (s *tally) report(t *testing.T, f flaw) {
 	t.Logf("%d runs of %v, %d with something wrong; %v; datagrams: %d sent, %d lost, %d duplicated, %d reordered, %d damaged", s.runs, s.virtual, s.caught, s.counts,
 		s.net.Sent, s.net.Lost, s.net.Duplicated, s.net.Reordered, s.net.Mangled)
-	if f != none && s.runs >= 20 && s.caught == 0 {
+	if f != none && s.runs >= 100 && s.caught == 0 {
 		t.Error("the flaw was never caught")
 	}
 }

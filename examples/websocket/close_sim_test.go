@@ -140,3 +140,49 @@ func TestCloseSilent(t *testing.T) {
 		})
 	}
 }
+
+// A reader whose server falls silent notices within the time for a ping and its answer,
+// and so does the server, if it is there.
+func TestDeadPeer(t *testing.T) {
+	for _, f := range []flaw{none, noPing} {
+		t.Run(map[flaw]string{none: "ping", noPing: "noPing"}[f], func(t *testing.T) {
+			runs, caught := 0, 0
+			dst.Run(t, func(w *dst.World) {
+				w.Net().SetDefault(simnet.Link{Latency: simnet.Uniform(time.Millisecond, 10*time.Millisecond)})
+				w.Host("server", func() error { return serve(":80", path, f) })
+				noticed := make(chan error, 1)
+				w.Host("user0").Go(func() {
+					time.Sleep(10 * time.Millisecond)
+					r := newReader("user0", "ws://server:80/", f, func(message) {}, func(error) {})
+					noticed <- r.connect(context.Background())
+				})
+				time.Sleep(time.Second + time.Duration(w.Rand().Int64N(int64(2*pingEvery))))
+				switch w.Rand().IntN(4) {
+				case 0:
+					w.Host("server").PowerLoss()
+				case 1:
+					w.Host("server").Pause()
+				case 2:
+					w.Net().Cut("server", "user0")
+				default:
+					w.Net().Cut("user0", "server")
+				}
+				runs++
+				const most = pingEvery + pingMost + 100*time.Millisecond
+				select {
+				case err := <-noticed:
+					w.Logf("noticed: %v", err)
+				case <-time.After(most):
+					caught++
+					if f == none {
+						w.Failf("the reader has not noticed within %v", most)
+					}
+				}
+			}, dst.Seeds(10))
+			t.Logf("%d runs, %d with something wrong", runs, caught)
+			if f != none && runs >= 10 && caught == 0 {
+				t.Error("the flaw was never caught")
+			}
+		})
+	}
+}

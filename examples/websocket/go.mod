@@ -2,7 +2,7 @@ module github.com/dstkit/dst/examples/websocket
 
 go 1.26
 
-require github.com/dstkit/dst v0.0.0 // indirect
+require github.com/dstkit/dst v0.0.0
 
 require (
 	github.com/coder/websocket v1.8.13
