@@ -8,8 +8,8 @@ require github.com/rogpeppe/go-internal v1.16.0 // indirect
 
 require (
 	github.com/dstkit/dst v0.0.0
-	golang.org/x/net v0.0.0-20200202094626-16171245cfb2 // indirect
-	golang.org/x/sys v0.26.0 // indirect
+	golang.org/x/net v0.51.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 )
 
 replace github.com/dstkit/dst => ../..

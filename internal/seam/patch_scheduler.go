@@ -59,6 +59,13 @@ func schedulerPatches() []Patch {
 		}},
 		{File: "runtime/select.go", Edits: []Edit{
 			{Find: "cheaprandn(uint32(norder + 1))", Replace: "dstSelect(uint32(norder + 1))"},
+			// A select queues at its channels, and sets their timers, in the order in
+			// which it locks them. That of addresses depends on the garbage collector.
+			{In: "func (c *hchan) sortkey()", Find: "\treturn uintptr(unsafe.Pointer(c))\n", Replace: "\treturn c.dst\n"},
+		}},
+		{File: "runtime/chan.go", Edits: []Edit{
+			{In: "type hchan struct {", Find: "\tbubble   *synctestBubble\n", Replace: "$0\tdst      uintptr // how many channels were made before it, and itself\n"},
+			{In: "func makechan(", Find: "\tlockInit(&c.lock, lockRankHchan)\n", Replace: "\tc.dst = dstChans.Add(1)\n$0"},
 		}},
 		{File: "runtime/sema.go", Edits: []Edit{
 			// The runtime's own semaphores are not the program's.

@@ -1,0 +1,21 @@
+module github.com/dstkit/dst/examples/dns
+
+go 1.26
+
+require (
+	github.com/dstkit/dst v0.0.0
+	github.com/miekg/dns v1.1.72
+)
+
+require (
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/mod v0.31.0 // indirect
+	golang.org/x/net v0.51.0 // indirect
+	golang.org/x/sync v0.19.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/tools v0.40.0 // indirect
+)
+
+replace github.com/dstkit/dst => ../..
+
+tool github.com/dstkit/dst/cmd/dstrewrite

@@ -1,0 +1,19 @@
+module github.com/dstkit/dst/examples/quic
+
+go 1.26
+
+require (
+	github.com/dstkit/dst v0.0.0
+	github.com/quic-go/quic-go v0.59.1
+)
+
+require (
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/crypto v0.48.0 // indirect
+	golang.org/x/net v0.51.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
+)
+
+replace github.com/dstkit/dst => ../..
+
+tool github.com/dstkit/dst/cmd/dstrewrite

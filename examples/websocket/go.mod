@@ -1,0 +1,14 @@
+module github.com/dstkit/dst/examples/websocket
+
+go 1.26
+
+require github.com/dstkit/dst v0.0.0
+
+require (
+	github.com/coder/websocket v1.8.13
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+)
+
+replace github.com/dstkit/dst => ../..
+
+tool github.com/dstkit/dst/cmd/dstrewrite

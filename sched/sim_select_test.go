@@ -1,0 +1,92 @@
+//go:build dstsim
+
+package sched_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dstkit/dst/sched"
+)
+
+// selects is a run with selects of several timers, and of one channel twice, whose
+// channels lie where the garbage collector left room: scatter makes that differ.
+func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
+	w := sched.New(seed)
+	var chosen [7]int
+	err = w.Run(func() {
+		var wg sync.WaitGroup
+		var kept []*[14]*int // which are as large as a channel
+		room := func() {
+			for k := range 100 * scatter {
+				if b := new([14]*int); k%(scatter+1) == 0 {
+					kept = append(kept, b)
+				}
+			}
+			if scatter > 0 {
+				kept = kept[len(kept)/2:]
+				runtime.GC()
+			}
+		}
+		for range 8 {
+			wg.Go(func() {
+				twice := make(chan int)
+				go func() {
+					for k := range 200 {
+						time.Sleep(time.Duration(100+10*k%200) * time.Microsecond)
+						twice <- k
+					}
+				}()
+				a := time.NewTimer(time.Hour)
+				room()
+				b := time.NewTimer(time.Minute)
+				room()
+				c := time.NewTimer(time.Hour)
+				room()
+				d := make(chan int)
+				for range 200 {
+					c.Reset(150 * time.Microsecond)
+					select {
+					case <-a.C:
+						chosen[1]++
+					case <-twice:
+						chosen[2]++
+					case <-b.C:
+						chosen[3]++
+					case <-d:
+						chosen[4]++
+					case <-twice:
+						chosen[5]++
+					case <-c.C:
+						chosen[6]++
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+	if err == nil && (chosen[2] == 0 || chosen[5] == 0 || chosen[6] == 0) {
+		err = fmt.Errorf("cases 2, 5 and 6 were not all chosen: %v", chosen)
+	}
+	return w.Fingerprint(), err
+}
+
+// Where channels lie in memory must not be seen.
+func TestSelectAddresses(t *testing.T) {
+	for seed := range uint64(5) {
+		want, err := selects(seed, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for scatter := 1; scatter < 4; scatter++ {
+			if got, err := selects(seed, scatter); err != nil {
+				t.Fatal(err)
+			} else if got != want {
+				t.Errorf("seed %d, channels in other places: fingerprint %#x, want %#x", seed, got, want)
+			}
+		}
+	}
+}
