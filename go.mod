@@ -2,7 +2,10 @@ module github.com/dstkit/dst
 
 go 1.26
 
-require github.com/rogpeppe/go-internal v1.16.0
+require (
+	github.com/rogpeppe/go-internal v1.16.0
+	pgregory.net/rapid v1.3.0
+)
 
 require (
 	golang.org/x/sys v0.26.0 // indirect
