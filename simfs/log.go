@@ -137,12 +137,12 @@ func (n *Inode) sync(dataOnly bool) {
 		d.commit(upto)
 	}
 	if n.kind == Regular {
-		n.settle()
+		n.writeOut()
 	}
 }
 
-// settle makes the content durable as it is.
-func (n *Inode) settle() {
+// writeOut makes the content durable as it is.
+func (n *Inode) writeOut() {
 	if len(n.log) > 0 {
 		var f *Faults
 		if n.disk.faulty {
