@@ -293,3 +293,51 @@ func TestSyncErrorOnce(t *testing.T) {
 		return nil
 	})
 }
+
+// BenchmarkFiles is what a log does: 64 bytes appended, read back, and every
+// sixteenth time synced; on a file system in the machine's memory, and on a
+// simulated disk.
+func BenchmarkFiles(b *testing.B) {
+	body := func(b *testing.B, path string) {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		defer os.Remove(path)
+		defer f.Close()
+		record := make([]byte, 64)
+		for i := range b.N {
+			f.Write(record)
+			f.ReadAt(record, int64(i)*64)
+			if i%16 == 15 {
+				f.Sync()
+			}
+			if i%4096 == 4095 {
+				f.Truncate(0)
+			}
+		}
+	}
+	b.Run("tmpfs", func(b *testing.B) {
+		var st syscall.Statfs_t
+		if err := syscall.Statfs("/dev/shm", &st); err != nil {
+			b.Skip("no /dev/shm:", err)
+		}
+		b.ReportAllocs()
+		body(b, fmt.Sprint("/dev/shm/dst-bench-", os.Getpid()))
+	})
+	b.Run("sim", func(b *testing.B) {
+		b.ReportAllocs()
+		_, err := world(1, func(boot func(string) *sched.Host) {
+			done := make(chan bool)
+			boot("a").Go(func() {
+				body(b, "/var/lib/f")
+				close(done)
+			})
+			<-done
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	})
+}
