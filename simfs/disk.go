@@ -41,6 +41,8 @@ type Disk struct {
 	journal   []record
 	committed uint64   // records that are durable
 	dirty     []*Inode // with a log, or tainted
+	arena     []byte   // for what logs keep
+	arenaSize int
 
 	maxPages, used int64 // limit of space; 0 is none
 	maxLive, live  int64 // limit of inodes
@@ -50,7 +52,7 @@ type Disk struct {
 }
 
 // New returns the disk of a new host: /dev with its devices, /etc, /proc,
-// /tmp, /root and /var, all of it durable. What /dev/urandom gives follows
+// /tmp, /root, /run, /usr and /var, all of it durable. What /dev/urandom gives follows
 // from the host's stream "rand".
 func New(w *sched.World, host string) *Disk {
 	d := &Disk{world: w, host: host, random: w.HostStream("rand", host), born: w.Now()}
@@ -67,7 +69,10 @@ func presetRoot(root *Inode) {
 	root.PresetDir("etc", 0o755)
 	root.PresetDir("proc", 0o555)
 	root.PresetDir("root", 0o700)
+	root.PresetDir("run", 0o755)
 	root.PresetDir("tmp", 0o1777)
+	u := root.PresetDir("usr", 0o755)
+	u.presets = append(u.presets, presetUsr)
 	v := root.PresetDir("var", 0o755)
 	v.presets = append(v.presets, presetVar)
 }
@@ -81,6 +86,13 @@ func presetDev(dev *Inode) {
 		n.rdev = device.rdev
 		dev.preset(device.name, n)
 	}
+}
+
+func presetUsr(u *Inode) {
+	u.PresetDir("bin", 0o755)
+	u.PresetDir("lib", 0o755)
+	u.PresetDir("share", 0o755)
+	u.PresetDir("local", 0o755).PresetDir("bin", 0o755)
 }
 
 func presetVar(v *Inode) {

@@ -72,7 +72,7 @@ func (n *Inode) WriteAt(b []byte, off int64) (int, syscall.Errno) {
 		}
 		b = b[:room]
 	}
-	kept := make([]byte, len(b)) // the log's own, in one piece
+	kept := n.disk.keep(len(b)) // the log's own, in one piece
 	sched.CopyIn(kept, unsafe.Pointer(unsafe.SliceData(b)))
 	n.touchData()
 	for done := 0; done < len(b); {
@@ -85,6 +85,22 @@ func (n *Inode) WriteAt(b []byte, off int64) (int, syscall.Errno) {
 		n.memory.Push(off, kept)
 	}
 	return len(b), 0
+}
+
+// keep returns memory for what the log keeps. Small pieces come from one that is
+// larger.
+func (d *Disk) keep(n int) []byte {
+	const largest = 1 << 15
+	if n > largest/8 {
+		return make([]byte, n)
+	}
+	if n > len(d.arena) {
+		d.arenaSize = min(largest, max(1<<10, 2*d.arenaSize, 2*n))
+		d.arena = make([]byte, d.arenaSize)
+	}
+	b := d.arena[:n:n]
+	d.arena = d.arena[n:]
+	return b
 }
 
 // Store is a write to a page by way of a mapping: it was made in memory, and

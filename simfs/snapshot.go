@@ -106,6 +106,7 @@ func (n *Inode) copyAttr(from *Inode) {
 func (d *Disk) clone() *Disk {
 	d.dirtyFiles() // mappings tell what was written
 	c := *d
+	c.arena, c.arenaSize = nil, 0
 	copies := map[*Inode]*Inode{}
 	all := d.all()
 	for _, n := range d.dirty {

@@ -4,11 +4,15 @@ package kernel
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
 
 	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simfs"
+	"github.com/dstkit/dst/simnet"
 )
 
 // mem is memory at an address that mmap returned.
@@ -159,5 +163,46 @@ func TestMappingLife(t *testing.T) {
 	}
 	if len(kept) != 4 {
 		t.Errorf("left: %v", kept)
+	}
+}
+
+// TestNothingStays: worlds whose processes die with mappings leave no descriptors
+// and no memory of the machine's behind.
+func TestNothingStays(t *testing.T) {
+	count := func() (fds, maps int) {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names), strings.Count(string(text), "memfd:dst")
+	}
+	fds, maps := count()
+	for range 20 {
+		w := sched.New(1)
+		net := simnet.New(w)
+		k := New(w, net)
+		p := k.Boot(w.NewHost("a"), net.AddHost("a"), simfs.New(w, "a"), Options{})
+		a := &arm{t: t, p: p}
+		for _, path := range []string{"/tmp/f", "/tmp/g"} {
+			f := a.open("open", syscall.SYS_OPENAT, atFDCWD, cstr(path), syscall.O_RDWR|syscall.O_CREAT, 0o644)
+			a.sys(syscall.SYS_FTRUNCATE, f, 1<<20)
+			for range 3 {
+				if _, errno := a.sys(syscall.SYS_MMAP, 0, 1<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED, f, 0); errno != 0 {
+					t.Fatal(errno)
+				}
+			}
+		}
+		if _, now := count(); now != maps+8 {
+			t.Fatalf("%d mappings, want %d: three of the program's for each file, and ours", now-maps, 8)
+		}
+		p.Exit(137)
+		if f, m := count(); f != fds || m != maps {
+			t.Fatalf("a dead process leaves %d descriptors and %d mappings", f-fds, m-maps)
+		}
+		k.Close()
 	}
 }
