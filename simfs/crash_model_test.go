@@ -156,13 +156,16 @@ func (o *oracle) truncate(n *Inode, size int) {
 	o.step(n)
 }
 
-// allocated notes that what was written got its blocks, in this operation.
+// allocated notes that what was written got its blocks, before what else the
+// operation does.
 func (o *oracle) allocated(n *Inode) {
 	h := o.history(n)
 	if h.pending {
 		h.pending = false
 		h.events = append(h.events, event{version: h.last(), at: o.now + 1, kind: "mark", mark: true})
 		o.data[n], o.meta[n] = o.now+1, o.now+1
+		o.trees = append(o.trees, o.trees[o.now])
+		o.now++
 	}
 }
 
@@ -303,6 +306,13 @@ func TestCrashModel(t *testing.T) {
 		d.Mkdir(o.top(), "d", 0o755)
 		o.step(o.top())
 		pick := func() string { return rapid.SampledFrom(names).Draw(rt, "name") }
+		dirOf := func(name string) *Inode { // of a name, whichever other names the file has
+			dir := o.top()
+			if strings.HasPrefix(name, "d/") {
+				dir, _ = d.Lookup(dir, "d", true)
+			}
+			return dir
+		}
 		file := func() *Inode {
 			name := pick()
 			n, errno := d.Lookup(o.top(), name, false)
@@ -312,9 +322,8 @@ func TestCrashModel(t *testing.T) {
 					rt.Skip()
 				}
 				o.history(n)
-				dir := n.parent
 				o.data[n] = o.now + 1
-				o.step(n, dir)
+				o.step(n, dirOf(name))
 			}
 			if n.IsDir() {
 				rt.Skip()
@@ -380,7 +389,6 @@ func TestCrashModel(t *testing.T) {
 				if n == nil {
 					rt.Skip()
 				}
-				dir := n.parent
 				f := RenameFlags{Exchange: old != nil && rapid.Bool().Draw(rt, "exchange")}
 				if d.Rename(o.top(), from, o.top(), to, f) != 0 || n == old {
 					rt.Skip()
@@ -388,7 +396,7 @@ func TestCrashModel(t *testing.T) {
 				if old != nil && !f.Exchange {
 					o.allocated(n)
 				}
-				o.step(n, old, dir, n.parent)
+				o.step(n, old, dirOf(from), dirOf(to))
 			},
 			"unlink": func(*rapid.T) {
 				name := pick()
@@ -396,7 +404,7 @@ func TestCrashModel(t *testing.T) {
 				if n == nil || d.Unlink(o.top(), name) != 0 {
 					rt.Skip()
 				}
-				o.step(n, n.parent)
+				o.step(n, dirOf(name))
 			},
 			"link": func(*rapid.T) {
 				from, to := pick(), pick()
@@ -404,7 +412,7 @@ func TestCrashModel(t *testing.T) {
 					rt.Skip()
 				}
 				n, _ := d.Lookup(o.top(), to, false)
-				o.step(n, n.parent)
+				o.step(n, dirOf(to))
 			},
 			"chmod": func(*rapid.T) {
 				n := file()

@@ -194,7 +194,7 @@ func (f *file) writeAt(b []byte, off int64) (n int, end int64, errno syscall.Err
 	if !f.writable() {
 		return 0, off, syscall.EBADF
 	}
-	if f.flags&syscall.O_APPEND != 0 && f.node.Kind() == simfs.Regular {
+	if f.flags&syscall.O_APPEND != 0 && f.node.Kind() == simfs.Regular && len(b) > 0 {
 		off = f.node.Size()
 	}
 	if !f.aligned(b, off) {

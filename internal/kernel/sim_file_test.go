@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -247,7 +248,7 @@ func TestSlowDisk(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		ticks := 0
+		var ticks atomic.Int32
 		stop := make(chan bool)
 		go func() {
 			for {
@@ -255,7 +256,7 @@ func TestSlowDisk(t *testing.T) {
 				case <-stop:
 					return
 				case <-time.After(50 * time.Millisecond):
-					ticks++
+					ticks.Add(1)
 				}
 			}
 		}()
@@ -264,8 +265,8 @@ func TestSlowDisk(t *testing.T) {
 		f.Sync()
 		took := time.Since(start)
 		close(stop)
-		if took < 1100*time.Millisecond || took > 1101*time.Millisecond || ticks < 20 {
-			return fmt.Errorf("it took %v, in which others ran %d times", took, ticks)
+		if took < 1100*time.Millisecond || took > 1101*time.Millisecond || ticks.Load() < 20 {
+			return fmt.Errorf("it took %v, in which others ran %d times", took, ticks.Load())
 		}
 		start = time.Now()
 		os.WriteFile("/var/lib/fast", []byte("x"), 0o644)
