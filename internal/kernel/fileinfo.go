@@ -134,6 +134,11 @@ func (p *Process) sysCopyFileRange(c *Call) (uintptr, syscall.Errno) {
 	if in == nil || out == nil || (in.flags|out.flags)&oPath != 0 {
 		return 0, syscall.EBADF
 	}
+	for _, f := range [2]*file{in, out} {
+		if f.kind == kindDisk && f.node.IsDir() {
+			return 0, syscall.EISDIR
+		}
+	}
 	if in.kind != kindDisk || out.kind != kindDisk {
 		return 0, syscall.EINVAL
 	}
@@ -149,8 +154,6 @@ func (p *Process) sysCopyFileRange(c *Call) (uintptr, syscall.Errno) {
 	switch {
 	case c.Arg[5] != 0:
 		return 0, syscall.EINVAL
-	case in.node.IsDir() || out.node.IsDir():
-		return 0, syscall.EISDIR
 	case in.node.Kind() != simfs.Regular || out.node.Kind() != simfs.Regular:
 		return 0, syscall.EINVAL
 	case !in.readable() || !out.writable() || out.flags&syscall.O_APPEND != 0:
