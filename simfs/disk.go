@@ -29,7 +29,6 @@ const (
 // A Disk is the file system of one host. It outlives the host's processes.
 type Disk struct {
 	world  *sched.World
-	host   string
 	random *sched.Stream
 	clock  func() int64
 	root   *Inode
@@ -55,7 +54,7 @@ type Disk struct {
 // /tmp, /root, /run, /usr and /var, all of it durable. What /dev/urandom gives follows
 // from the host's stream "rand".
 func New(w *sched.World, host string) *Disk {
-	d := &Disk{world: w, host: host, random: w.HostStream("rand", host), born: w.Now()}
+	d := &Disk{world: w, random: w.HostStream("rand", host), born: w.Now()}
 	d.root = d.newInode(Directory, 0o755)
 	d.root.parent = d.root
 	d.root.nlink = 2

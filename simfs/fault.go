@@ -90,6 +90,14 @@ func (d *Disk) Heal() {
 	d.rules, d.faulty = nil, false
 }
 
+// quiet keeps rules off while the test's own call lasts: that draws nothing. It
+// returns what ends it.
+func (d *Disk) quiet() (end func()) {
+	was := d.faulty
+	d.faulty = false
+	return func() { d.faulty = was }
+}
+
 var noFaults Faults
 
 // faults returns what holds for the inode.
@@ -152,7 +160,10 @@ func (d *Disk) Slow() bool { return d.faulty }
 
 // readFaulty is ReadAt of a regular file that something may be wrong with.
 func (n *Inode) readFaulty(b []byte, off int64) (int, syscall.Errno) {
-	f, s := n.faults(), n.disk.draws()
+	f, s := &noFaults, n.disk.draws()
+	if n.disk.faulty {
+		f = n.faults()
+	}
 	if s.Chance(f.ReadError) {
 		return 0, syscall.EIO
 	}

@@ -158,6 +158,24 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the test's own calls", func(t *testing.T) {
+		d, _ := newDisk()
+		before := d.draws().Draws()
+		d.SetFaults(Faults{ReadError: 0.5, WriteError: 0.5, NoSpace: 0.5, SyncError: 0.5, LostWrite: 0.5, ReadFlip: 0.5})
+		for range 20 {
+			if err := d.WriteFile("/var/lib/x", page); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := d.ReadFile("/var/lib/x"); !bytes.Equal(b, page) || err != nil {
+				t.Fatal(len(b), err)
+			}
+		}
+		d.Snapshot()
+		d.CrashStates(5)
+		if n := d.draws().Draws(); n != before {
+			t.Errorf("%d draws", n-before)
+		}
+	})
 	t.Run("slow", func(t *testing.T) {
 		d, n := newDisk()
 		if d.Slow() {

@@ -10,13 +10,15 @@ import (
 )
 
 // The methods in this file are for the test: the world's view of a host's
-// disk. Paths are from the root.
+// disk. Paths are from the root. Faults do not befall them, and they draw
+// nothing.
 
 // WriteFile makes the file hold data, with the directories above it. It is
 // durable at once, name and content, as if it had been there before the run.
 func (d *Disk) WriteFile(path string, data []byte) error {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	d.mkdirAll(parentOf(path), 0o755)
 	n, errno := d.Open(d.root, path, OpenFlags{Create: true, Truncate: true, Write: true}, 0o644)
 	if errno == 0 {
@@ -34,6 +36,7 @@ func (d *Disk) WriteFile(path string, data []byte) error {
 func (d *Disk) ReadFile(path string) ([]byte, error) {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	n, errno := d.Lookup(d.root, path, true)
 	if errno != 0 {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errno}
@@ -57,6 +60,7 @@ func (d *Disk) ReadFile(path string) ([]byte, error) {
 func (d *Disk) MkdirAll(path string) error {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	if errno := d.mkdirAll(path, 0o755); errno != 0 {
 		return &fs.PathError{Op: "mkdir", Path: path, Err: errno}
 	}
@@ -68,6 +72,7 @@ func (d *Disk) MkdirAll(path string) error {
 func (d *Disk) Remove(path string) error {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	errno := d.Unlink(d.root, path)
 	if errno == syscall.EISDIR {
 		errno = d.Rmdir(d.root, path)
@@ -84,6 +89,7 @@ func (d *Disk) Remove(path string) error {
 func (d *Disk) Stat(path string) (fs.FileInfo, error) {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	n, errno := d.Lookup(d.root, path, true)
 	if errno != 0 {
 		return nil, &fs.PathError{Op: "stat", Path: path, Err: errno}
@@ -95,6 +101,7 @@ func (d *Disk) Stat(path string) (fs.FileInfo, error) {
 func (d *Disk) Chmod(path string, mode fs.FileMode) error {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	n, errno := d.Lookup(d.root, path, true)
 	if errno == 0 {
 		n.Chmod(unixMode(mode))
@@ -107,6 +114,7 @@ func (d *Disk) Chmod(path string, mode fs.FileMode) error {
 func (d *Disk) Truncate(path string, size int64) error {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	n, errno := d.Lookup(d.root, path, true)
 	if errno == 0 {
 		if errno = n.Truncate(size); errno == 0 {
@@ -172,6 +180,7 @@ func (i info) Mode() fs.FileMode {
 func (d *Disk) List(path string) ([]string, error) {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	n, errno := d.Lookup(d.root, path, true)
 	if errno == 0 && n.kind != Directory {
 		errno = syscall.ENOTDIR
@@ -187,6 +196,7 @@ func (d *Disk) List(path string) ([]string, error) {
 func (d *Disk) AddGenerated(path string, gen func() []byte) {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	d.Generate(path, gen)
 }
 
@@ -202,6 +212,7 @@ func (d *Disk) Generate(path string, gen func() []byte) {
 func (d *Disk) AddSymlink(path, target string) {
 	sched.Enter()
 	defer sched.Leave()
+	defer d.quiet()()
 	d.PutSymlink(path, target)
 }
 
