@@ -57,6 +57,11 @@ func (d *Disk) SyncAll() {
 	}
 }
 
+// PowerOff is told that the power is gone, before the processes are: what the
+// kernel would do when they end, such as closing files, has no effect on the
+// medium. PowerLoss has to follow.
+func (d *Disk) PowerOff() { d.off = true }
+
 // PowerLoss is the loss of power: of what was not synced, s decides what is
 // left, within the model. Nothing is drawn where there is no choice.
 //
@@ -64,6 +69,7 @@ func (d *Disk) SyncAll() {
 func (d *Disk) PowerLoss(s *sched.Stream) { d.lose(s) }
 
 func (d *Disk) lose(c chooser) {
+	d.off = false
 	files := d.dirtyFiles()
 	end := d.seq()
 	durable := end

@@ -36,6 +36,7 @@ type Disk struct {
 	walks  uint64 // number of the last walk over all inodes
 	born   int64  // when it was made
 
+	off       bool // the power is gone
 	model     Model
 	journal   []record
 	committed uint64   // records that are durable

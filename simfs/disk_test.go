@@ -289,3 +289,32 @@ func BenchmarkRecovery(b *testing.B) {
 		d.PowerLoss(sched.NewStream(uint64(i), "disk"))
 	}
 }
+
+// TestPowerOff: closing a file that was truncated and written anew allocates, but
+// not when it is closed because the power is gone.
+func TestPowerOff(t *testing.T) {
+	for off, want := range map[bool]int{false: 0, true: 1} {
+		d := New(sched.New(1), "a")
+		d.WriteFile("/var/lib/f", []byte("old"))
+		n, errno := d.Open(d.Root(), "/var/lib/f", OpenFlags{Truncate: true, Write: true}, 0)
+		ok(t, errno)
+		n.Hold()
+		n.WriteAt([]byte("new"), 0)
+		if off {
+			d.PowerOff()
+		}
+		n.Drop(true)
+		states, all := d.CrashStates(10)
+		empty := 0
+		for _, s := range states {
+			if b, err := s.ReadFile("/var/lib/f"); err == nil && len(b) == 0 {
+				empty++
+			}
+		}
+		// Truncated, and the rest lost: with the power on, that is the journal's
+		// choice alone.
+		if !all || empty != 1 || len(d.journal) != 2-want {
+			t.Errorf("off %v: %d states, all %v; %d are empty; %d records", off, len(states), all, empty, len(d.journal))
+		}
+	}
+}

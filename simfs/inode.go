@@ -213,7 +213,7 @@ func (n *Inode) Hold() { n.opens++ }
 // Drop ends a Hold; written tells whether it was open for writing.
 func (n *Inode) Drop(written bool) {
 	n.opens--
-	if n.emptied && written && n.kind == Regular {
+	if n.emptied && written && !n.disk.off {
 		// ext4's auto_da_alloc: a file that was truncated to nothing and written
 		// anew is allocated when it is closed.
 		n.emptied = false
