@@ -154,6 +154,13 @@ func TestPowerLoss(t *testing.T) {
 			n, _ := d.Lookup(lib(d), "x", true)
 			ok(t, n.Sync(false))
 		}, []string{"/x/ 2 links\n/y/ 2 links\n/y/g \"\"\n"}},
+		{"a hole filled after an entry was made", func(d *Disk) {
+			n := must(t, d, "/var/lib/f")
+			ok(t, n.Truncate(4))
+			d.SyncAll()
+			must(t, d, "/var/lib/g")
+			n.WriteAt([]byte("data"), 0) // its blocks come later than the entry
+		}, []string{"/f \"\\x00\\x00\\x00\\x00\"\n", "/f \"\\x00\\x00\\x00\\x00\"\n/g \"\"\n", "/f \"data\"\n/g \"\"\n"}},
 		{"a directory moved", func(d *Disk) {
 			for _, dir := range []string{"x", "y", "x/z"} {
 				ok(t, d.Mkdir(lib(d), dir, 0o755))
