@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/rogpeppe/go-internal v1.16.0
 	golang.org/x/net v0.51.0
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -110,6 +110,7 @@ func (h *Host) PowerLoss() {
 	running, self := h.proc != nil, h.self()
 	h.w.event(h, "loses power")
 	h.stack.PowerOff()
+	h.disk.PowerOff()
 	h.end(137)
 	h.done = false
 	h.disk.PowerLoss(h.w.sw.Stream("disk"))

@@ -1,10 +1,6 @@
 package simfs
 
-import (
-	"sort"
-	"strings"
-	"syscall"
-)
+import "syscall"
 
 // A Kind is what an inode is.
 type Kind uint8
@@ -22,8 +18,8 @@ const (
 // An Inode is one file, directory, link, device or other thing with a name on a
 // disk.
 //
-// Its methods are for kernel context. Current and durable state differ by
-// exactly what log holds: durable state plus log is the current state.
+// Its methods are for kernel context. What it holds is the page cache's view;
+// the journal and the inode's log tell what of that may still be lost.
 type Inode struct {
 	disk *Disk
 	ino  uint64
@@ -32,34 +28,54 @@ type Inode struct {
 	uid  uint32
 	gid  uint32
 
-	nlink  uint32
-	parent *Inode // of a directory; the root's is itself
-	atime  int64
-	mtime  int64
-	ctime  int64
+	nlink   uint32
+	opens   uint32 // open file descriptions and mappings
+	gone    bool   // neither named nor open: its space is free
+	unnamed bool   // made without a name, and may get one
+	system  bool   // put there by the system: a snapshot leaves it to each host
+	parent  *Inode // the directory that it was last linked into; the root's is itself
+	name    string // and under which name
+	atime   int64
+	mtime   int64
+	ctime   int64
+
+	// Durability; see journal.go and log.go.
+	metaSeq uint64 // fsync makes the journal durable up to here
+	dataSeq uint64 // fdatasync does
+	marks   []mark
+	log     []op
+	logBase uint64 // number of log[0] among all operations of the file
+	dirty   bool   // in disk.dirty
+	delayed bool   // the log holds writes whose blocks are not allocated yet
+	emptied bool   // truncated to nothing: closing it allocates
+	tainted bool   // the medium differs from the cache without the log knowing
+	errSeq  uint32 // counts failed write-backs
 
 	// Regular files.
 	data, synced content
-	log          []op
+	bad          map[int64]bool // pages that cannot be read
+	badMedium    map[int64]bool // those that cannot once the cache is gone
+	memory       Memory         // behind mappings of the file, or nil
 
 	// Directories.
-	entries, durable map[string]*Inode
-	names            []string // the entries' names, sorted; nil when it must be made again
-	dirLog           []*dirOp
-	logged, dropped  int // operations ever in the log, and those that left it
-	keep             int // how much of the log is about to be made durable
+	entries map[string]*Inode
+	names   []string // the entries' names, sorted; nil when it must be made again
+	listing func() []string
+	find    func(name string) *Inode
+	synSeq  uint64 // under Any: changes below it are durable
 
 	presets []func(dir *Inode) // what it begins with, until it is looked into
 	loaded  bool
 
 	target func() string // Symlink
+	jump   func() *Inode // Symlink: what it leads to whatever the target says
 	rdev   Rdev          // Device
 	gen    func() []byte // Generated
 	last   string        // Generated: the content when it was last looked at
 	mark   uint64        // of the last walk over all inodes
 
-	// Attached is what the kernel keeps of a Fifo or Socket while a process has
-	// it open, and nil otherwise.
+	// Attached is what the kernel keeps of the inode while a process uses it:
+	// the pipe of a Fifo, the socket of a Socket, locks and mappings of a file.
 	Attached any
 }
 
@@ -85,6 +101,9 @@ func (n *Inode) IsDir() bool { return n.kind == Directory }
 // Rdev tells which device the inode is.
 func (n *Inode) Rdev() Rdev { return n.rdev }
 
+// Linked reports whether the inode has a name.
+func (n *Inode) Linked() bool { return n.nlink > 0 }
+
 // Size returns the length of the content.
 func (n *Inode) Size() int64 {
 	switch n.kind {
@@ -107,12 +126,11 @@ func (n *Inode) Stat() Attr {
 		Size: n.Size(), // first: it may find that a generated file changed
 	}
 	a.Atime, a.Mtime, a.Ctime = n.atime, n.mtime, n.ctime
-	if n.kind == Regular {
-		for _, pg := range n.data.pages {
-			if pg != nil {
-				a.Blocks += PageSize / 512
-			}
-		}
+	switch n.kind {
+	case Regular:
+		a.Blocks = n.data.allocated() * (PageSize / 512)
+	case Directory:
+		a.Blocks = PageSize / 512
 	}
 	return a
 }
@@ -130,24 +148,55 @@ func (n *Inode) Content() []byte {
 
 // Chmod sets the permission bits.
 func (n *Inode) Chmod(mode uint32) {
+	r := n.disk.record(record{kind: recAttr, node: n, mode: n.mode, uid: n.uid, gid: n.gid})
+	r.save(n)
 	n.mode = mode & 0o7777
 	n.ctime = n.disk.now()
+	n.changed()
 }
 
-// Chown sets the owner; -1 leaves one as it is.
+// Chown sets the owner; -1 leaves one as it is. As Linux does, it takes the
+// set-user-ID bit from what is no directory, and the set-group-ID bit if the
+// group may execute it.
 func (n *Inode) Chown(uid, gid int32) {
+	r := n.disk.record(record{kind: recAttr, node: n, mode: n.mode, uid: n.uid, gid: n.gid})
+	r.save(n)
 	if uid != -1 {
 		n.uid = uint32(uid)
 	}
 	if gid != -1 {
 		n.gid = uint32(gid)
 	}
+	if n.kind != Directory {
+		n.mode &^= syscall.S_ISUID
+		if n.mode&0o010 != 0 {
+			n.mode &^= syscall.S_ISGID
+		}
+	}
 	n.ctime = n.disk.now()
+	n.changed()
 }
 
 // SetTimes sets the times of last access and change.
 func (n *Inode) SetTimes(atime, mtime int64) {
+	r := n.disk.record(record{kind: recAttr, node: n, mode: n.mode, uid: n.uid, gid: n.gid})
+	r.save(n)
 	n.atime, n.mtime, n.ctime = atime, mtime, n.disk.now()
+	n.changed()
+}
+
+// changed notes that fsync of the inode has to wait for what the journal holds.
+func (n *Inode) changed() { n.metaSeq = n.disk.seq() }
+
+// Accessed is told of each read of the inode's content by a process. The time of
+// access is kept as the mount option relatime says: it moves if it is not
+// after the last change, or a day old.
+func (n *Inode) Accessed() {
+	const day = 24 * 3600e9
+	now := n.disk.now()
+	if n.atime <= n.mtime || n.atime <= n.ctime || now-n.atime >= day {
+		n.atime = now
+	}
 }
 
 // Readlink returns the target of a symbolic link.
@@ -158,152 +207,29 @@ func (n *Inode) Readlink() (string, syscall.Errno) {
 	return n.target(), 0
 }
 
-// Names returns the sorted names of a directory's entries, without "." and
-// "..". The slice stays as it is when the directory changes later.
-func (n *Inode) Names() []string {
-	if n.names == nil {
-		n.names = make([]string, 0, n.size())
-		for name := range n.entries {
-			n.names = append(n.names, name)
-		}
-		sort.Strings(n.names)
+// Hold tells that the inode is open once more.
+func (n *Inode) Hold() { n.opens++ }
+
+// Drop ends a Hold; written tells whether it was open for writing.
+func (n *Inode) Drop(written bool) {
+	n.opens--
+	if n.emptied && written && !n.disk.off {
+		// ext4's auto_da_alloc: a file that was truncated to nothing and written
+		// anew is allocated when it is closed.
+		n.emptied = false
+		n.allocate()
 	}
-	return n.names
+	n.free()
 }
 
-// Entry returns what a name of the directory stands for, or nil.
-func (n *Inode) Entry(name string) *Inode {
-	switch name {
-	case ".":
-		return n
-	case "..":
-		return n.parent
+// free gives back the space of an inode that nobody can reach any more.
+func (n *Inode) free() {
+	if n.nlink > 0 || n.opens > 0 || n.gone {
+		return
 	}
-	if !n.loaded {
-		n.load()
-	}
-	return n.entries[name]
-}
-
-// size returns how many entries the directory has.
-func (n *Inode) size() int {
-	if !n.loaded {
-		n.load()
-	}
-	return len(n.entries)
-}
-
-// Path returns the path of a directory from the root, as getcwd does.
-func (n *Inode) Path() (string, syscall.Errno) {
-	if n == n.disk.root {
-		return "/", 0
-	}
-	path := ""
-	for n != n.disk.root {
-		up := n.parent
-		if n.nlink == 0 || up == nil {
-			return "", syscall.ENOENT
-		}
-		name := ""
-		for _, candidate := range up.Names() {
-			if up.entries[candidate] == n {
-				name = candidate
-				break
-			}
-		}
-		path = "/" + name + path
-		n = up
-	}
-	return path, 0
-}
-
-// A dirOp is one operation of a directory's log.
-type dirOp struct {
-	dir *Inode
-	seq int // number among the directory's operations
-
-	remove string // name that went away, if any
-	add    string // name that came, if any
-	node   *Inode // what add stands for
-
-	pair *dirOp // the other half of a rename between two directories
-}
-
-// logEntry puts an operation in the directory's log.
-func (n *Inode) logEntry(o *dirOp) {
-	o.dir, o.seq = n, n.logged
-	n.logged++
-	n.names = nil
-	n.mtime = n.disk.now()
-	n.ctime = n.mtime
-	n.dirLog = append(n.dirLog, o)
-	if len(n.dirLog) > MaxLog {
-		n.commitEntries(MaxLog / 2)
+	n.gone = true
+	if d := n.disk; d.limited() {
+		d.used -= n.data.allocated()
+		d.live--
 	}
 }
-
-// commitEntries makes the first count operations of the directory durable.
-func (n *Inode) commitEntries(count int) {
-	if count > 0 {
-		n.keep = count
-		commitDirs([]*Inode{n})
-	}
-}
-
-// commitDirs makes the first keep operations of each directory durable. The
-// two halves of a rename become durable together, and with each half all that
-// its directory did before: so keep grows, and with it the list.
-func commitDirs(dirs []*Inode) {
-	first := 0 // of the directories that grew since they were looked at
-	for todo := dirs; first < len(todo); first++ {
-		n := todo[first]
-		for _, o := range n.dirLog[:n.keep] {
-			if o.pair == nil {
-				continue
-			}
-			other := o.pair.dir
-			if need := o.pair.seq - other.dropped + 1; need > other.keep {
-				other.keep = need
-				todo = append(todo, other)
-			}
-		}
-		dirs = todo
-	}
-	for _, n := range dirs {
-		for _, o := range n.dirLog[:n.keep] {
-			if o.remove != "" {
-				delete(n.durable, o.remove)
-			}
-			if o.add != "" {
-				if n.durable == nil {
-					n.durable = make(map[string]*Inode)
-				}
-				n.durable[o.add] = o.node
-			}
-		}
-		n.dropped += n.keep
-		if n.keep == len(n.dirLog) {
-			clear(n.dirLog)
-			n.dirLog = n.dirLog[:0]
-		} else {
-			n.dirLog = append([]*dirOp(nil), n.dirLog[n.keep:]...)
-		}
-		n.keep = 0
-	}
-}
-
-// Sync makes the inode's content durable: a file's bytes and size, or a
-// directory's entries.
-func (n *Inode) Sync() syscall.Errno {
-	switch n.kind {
-	case Directory:
-		n.commitEntries(len(n.dirLog))
-	case Regular:
-		n.commit(len(n.log))
-	case Generated, Device, Fifo, Socket:
-		return syscall.EINVAL
-	}
-	return 0
-}
-
-func cloneName(name string) string { return strings.Clone(name) }

@@ -1,15 +1,16 @@
 package simfs
 
 import (
-	"syscall"
 	"unsafe"
 
 	"github.com/dstkit/dst/sched"
 )
 
 const (
-	// PageSize is the size of a page of the page cache.
+	// PageSize is the size of a page of the page cache, and of a block.
 	PageSize = 4096
+	// SectorSize is what the medium writes in one piece.
+	SectorSize = 512
 	// MaxLog is how many operations an inode's log holds before its oldest
 	// half is written back.
 	MaxLog = 4096
@@ -17,8 +18,9 @@ const (
 	MaxSize = 1 << 34
 )
 
-// A page holds up to PageSize bytes; the rest of it is zero. A page that both
-// states of an inode share is never changed in place.
+// A page holds up to PageSize bytes; the rest of it is zero. One without bytes
+// is allocated and not written. A page that both states of an inode share is
+// never changed in place.
 type page struct {
 	b      []byte
 	shared bool
@@ -48,6 +50,22 @@ func zero(dst []byte) {
 	}
 }
 
+// at returns a page, nil for a hole.
+func (c *content) at(index int64) *page {
+	if index >= int64(len(c.pages)) {
+		return nil
+	}
+	return c.pages[index]
+}
+
+// bytes returns what a page holds, without the zeroes at its end.
+func (p *page) bytes() []byte {
+	if p == nil {
+		return nil
+	}
+	return p.b
+}
+
 // readAt copies what lies at off and tells how much that was.
 func (c *content) readAt(b []byte, off int64) int {
 	if off >= c.size {
@@ -58,10 +76,8 @@ func (c *content) readAt(b []byte, off int64) int {
 		index, from := (off+int64(done))/PageSize, int((off+int64(done))%PageSize)
 		part := b[done:min(len(b), done+PageSize-from)]
 		n := 0
-		if index < int64(len(c.pages)) && c.pages[index] != nil {
-			if pg := c.pages[index].b; from < len(pg) {
-				n = move(part, pg[from:])
-			}
+		if pg := c.at(index).bytes(); from < len(pg) {
+			n = move(part, pg[from:])
 		}
 		zero(part[n:])
 		done += len(part)
@@ -69,34 +85,44 @@ func (c *content) readAt(b []byte, off int64) int {
 	return len(b)
 }
 
-// put writes b, which must not cross a page, at off.
-func (c *content) put(b []byte, off int64) {
-	index, from := int(off/PageSize), int(off%PageSize)
+// own returns a page that may be changed, of at least size bytes.
+func (c *content) own(index, size int) *page {
 	for len(c.pages) <= index {
 		c.pages = append(c.pages, nil)
 	}
 	pg := c.pages[index]
-	end := from + len(b)
 	switch {
 	case pg == nil:
 		pg = &page{}
 		c.pages[index] = pg
 	case pg.shared:
-		pg = &page{b: append(make([]byte, 0, max(end, len(pg.b))), pg.b...)}
+		pg = &page{b: append(make([]byte, 0, max(size, len(pg.b))), pg.b...)}
 		c.pages[index] = pg
 	}
-	if end > len(pg.b) {
-		if end > cap(pg.b) {
-			grown := make([]byte, len(pg.b), min(PageSize, max(end, 2*cap(pg.b))))
+	if old := len(pg.b); size > old {
+		if size > cap(pg.b) {
+			grown := make([]byte, old, min(PageSize, max(size, 2*cap(pg.b))))
 			copy(grown, pg.b)
 			pg.b = grown
 		}
-		old := len(pg.b)
-		pg.b = pg.b[:end]
-		if old < from {
-			clear(pg.b[old:from])
-		}
+		pg.b = pg.b[:size]
+		clear(pg.b[old:])
 	}
+	return pg
+}
+
+// replace puts another page in the place of one.
+func (c *content) replace(index int64, pg *page) {
+	for int64(len(c.pages)) <= index {
+		c.pages = append(c.pages, nil)
+	}
+	c.pages[index] = pg
+}
+
+// put writes b, which must not cross a page, at off.
+func (c *content) put(b []byte, off int64) {
+	from := int(off % PageSize)
+	pg := c.own(int(off/PageSize), from+len(b))
 	copy(pg.b[from:], b)
 	c.size = max(c.size, off+int64(len(b)))
 }
@@ -118,6 +144,63 @@ func (c *content) truncate(size int64) {
 	c.size = size
 }
 
+// erase makes a range read as zeroes: whole pages of it become holes, or with
+// keep stay allocated.
+func (c *content) erase(off, end int64, keep bool) {
+	for off < end {
+		index, from := off/PageSize, int(off%PageSize)
+		to := int(min(PageSize, int64(from)+end-off))
+		switch pg := c.at(index); {
+		case from == 0 && to == PageSize:
+			if keep {
+				for int64(len(c.pages)) <= index {
+					c.pages = append(c.pages, nil)
+				}
+				c.pages[index] = &page{}
+			} else if pg != nil {
+				c.pages[index] = nil
+			}
+		case pg == nil:
+			if keep {
+				c.own(int(index), 0)
+			}
+		case from < len(pg.b):
+			pg = c.own(int(index), 0)
+			clear(pg.b[from:min(to, len(pg.b))])
+		}
+		off += int64(to - from)
+	}
+}
+
+// reserve allocates the pages of a range that are holes.
+func (c *content) reserve(off, end int64) {
+	for index := off / PageSize; index*PageSize < end; index++ {
+		if c.at(index) == nil {
+			c.own(int(index), 0)
+		}
+	}
+}
+
+// holes counts the pages of a range that are not allocated.
+func (c *content) holes(off, end int64) (n int64) {
+	for index := off / PageSize; index*PageSize < end; index++ {
+		if c.at(index) == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// allocated counts the pages.
+func (c *content) allocated() (n int64) {
+	for _, pg := range c.pages {
+		if pg != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // share makes c the same as from; both then hold the same pages.
 func (c *content) share(from *content) {
 	clear(c.pages)
@@ -128,125 +211,4 @@ func (c *content) share(from *content) {
 			pg.shared = true
 		}
 	}
-}
-
-// An op is one operation of a file's log: a write within a page, or, if data
-// is nil, a change of size.
-type op struct {
-	off  int64 // or the new size
-	data []byte
-}
-
-func (o *op) apply(c *content) {
-	if o.data == nil {
-		c.truncate(o.off)
-	} else {
-		c.put(o.data, o.off)
-	}
-}
-
-// commit makes the first count operations of the log durable.
-func (n *Inode) commit(count int) {
-	if count == 0 {
-		return
-	}
-	if count == len(n.log) {
-		// The usual case: the durable state becomes the current one. What was
-		// changed by few operations is not worth walking the page table for.
-		if count < len(n.data.pages) {
-			for i := range n.log {
-				n.log[i].apply(&n.synced)
-			}
-		} else {
-			n.synced.share(&n.data)
-		}
-		clear(n.log)
-		n.log = n.log[:0]
-		return
-	}
-	for i := range n.log[:count] {
-		n.log[i].apply(&n.synced)
-	}
-	rest := copy(n.log, n.log[count:])
-	clear(n.log[rest:])
-	n.log = n.log[:rest]
-}
-
-func (n *Inode) logOp(o op) {
-	if len(n.log) >= MaxLog {
-		n.commit(MaxLog / 2)
-	}
-	n.log = append(n.log, o)
-}
-
-// ReadAt copies what the file holds at off into b and tells how much that was;
-// 0 is the end of the file. Devices give what they give. The buffer may be the
-// program's memory.
-func (n *Inode) ReadAt(b []byte, off int64) (int, syscall.Errno) {
-	switch n.kind {
-	case Regular:
-		return n.data.readAt(b, off), 0
-	case Directory:
-		return 0, syscall.EISDIR
-	case Device:
-		return n.disk.readDevice(n.rdev, b)
-	case Generated:
-		if c := n.Content(); off < int64(len(c)) {
-			return move(b, c[off:]), 0
-		}
-		return 0, 0
-	}
-	return 0, syscall.EINVAL
-}
-
-// WriteAt writes b, which may be the program's memory, at off. The file grows
-// as needed.
-func (n *Inode) WriteAt(b []byte, off int64) (int, syscall.Errno) {
-	switch n.kind {
-	case Regular:
-	case Directory:
-		return 0, syscall.EISDIR
-	case Device:
-		return n.disk.writeDevice(n.rdev, b)
-	default:
-		return 0, syscall.EINVAL
-	}
-	if len(b) == 0 {
-		return 0, 0
-	}
-	if off < 0 || off+int64(len(b)) > MaxSize {
-		return 0, syscall.EFBIG
-	}
-	kept := make([]byte, len(b)) // the log's own, in one piece
-	sched.CopyIn(kept, unsafe.Pointer(unsafe.SliceData(b)))
-	for done := 0; done < len(b); {
-		at := off + int64(done)
-		part := kept[done:min(len(b), done+PageSize-int(at%PageSize))]
-		n.data.put(part, at)
-		n.logOp(op{off: at, data: part})
-		done += len(part)
-	}
-	n.mtime = n.disk.now()
-	n.ctime = n.mtime
-	return len(b), 0
-}
-
-// Truncate sets the size of a regular file.
-func (n *Inode) Truncate(size int64) syscall.Errno {
-	switch {
-	case n.kind == Directory:
-		return syscall.EISDIR
-	case n.kind != Regular || size < 0:
-		return syscall.EINVAL
-	case size > MaxSize:
-		return syscall.EFBIG
-	}
-	n.mtime = n.disk.now()
-	n.ctime = n.mtime
-	if size == n.data.size {
-		return 0
-	}
-	n.data.truncate(size)
-	n.logOp(op{off: size})
-	return 0
 }

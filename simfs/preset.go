@@ -7,8 +7,19 @@ package simfs
 // first looked into. The directory is made if it is not there. A name that the
 // directory has already (a test wrote it) is left alone.
 func (d *Disk) Preset(name string, fill func(dir *Inode)) {
+	d.system = append(d.system, presetFill{name, fill})
+	d.addPreset(name, fill)
+}
+
+// A presetFill is what Preset was called with.
+type presetFill struct {
+	name string
+	fill func(dir *Inode)
+}
+
+func (d *Disk) addPreset(name string, fill func(dir *Inode)) {
 	if !d.root.loaded {
-		d.root.presets = append(d.root.presets, func(*Inode) { d.Preset(name, fill) })
+		d.root.presets = append(d.root.presets, func(root *Inode) { root.disk.addPreset(name, fill) })
 		return
 	}
 	dir := d.root.Entry(name)
@@ -38,16 +49,9 @@ func (n *Inode) preset(name string, child *Inode) bool {
 		return false
 	}
 	child.atime, child.mtime, child.ctime = n.disk.born, n.disk.born, n.disk.born
+	child.system = child.kind != Directory
 	n.set(name, child)
-	if n.durable == nil {
-		n.durable = make(map[string]*Inode)
-	}
-	n.durable[name] = child
-	n.names = nil
-	if child.kind == Directory {
-		child.parent = n
-		n.nlink++
-	}
+	child.linked(n)
 	return true
 }
 
@@ -76,14 +80,35 @@ func (n *Inode) PresetDefault(name string, gen func() []byte) {
 	n.preset(name, child)
 }
 
-// settle makes a regular file of a generated one, with the content of now, durable.
-func (n *Inode) settle() {
-	content := n.Content()
-	mtime := n.mtime
-	n.kind = Regular
-	n.WriteAt(content, 0)
-	n.Sync()
+// plain makes a regular file of a generated one, with the content of now, durable.
+func (n *Inode) plain() {
+	content, mtime := n.Content(), n.mtime
+	n.kind, n.system = Regular, false
+	for off := 0; off < len(content); off += PageSize {
+		n.data.put(content[off:min(len(content), off+PageSize)], int64(off))
+	}
+	n.synced.share(&n.data)
 	n.mtime, n.gen, n.last = mtime, nil, ""
+}
+
+// PresetListed puts a directory whose entries are made when they are asked for:
+// names tells them, sorted, and find what one of them is, or nil. Nobody can
+// change it.
+func (n *Inode) PresetListed(name string, names func() []string, find func(name string) *Inode) {
+	child := n.disk.newInode(Directory, 0o555)
+	child.listing, child.find, child.loaded = names, find, true
+	n.preset(name, child)
+	child.system = true
+}
+
+// MagicLink returns a symbolic link for [Inode.PresetListed]: it shows a target,
+// and leads to an inode whatever is there.
+func (n *Inode) MagicLink(name, target string, to *Inode) *Inode {
+	l := n.disk.newInode(Symlink, 0o777)
+	l.nlink, l.parent, l.name, l.system = 1, n, name, true
+	l.target = func() string { return target }
+	l.jump = func() *Inode { return to }
+	return l
 }
 
 // PresetSymlink is [Disk.PutSymlinkFunc] in a directory that is being filled.
@@ -91,12 +116,4 @@ func (n *Inode) PresetSymlink(name string, target func() string) {
 	child := n.disk.newInode(Symlink, 0o777)
 	child.target = target
 	n.preset(name, child)
-}
-
-// set enters child, in the page cache's state only.
-func (n *Inode) set(name string, child *Inode) {
-	if n.entries == nil {
-		n.entries = make(map[string]*Inode)
-	}
-	n.entries[name] = child
 }

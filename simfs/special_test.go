@@ -27,7 +27,7 @@ func TestSpecialInodes(t *testing.T) {
 		if _, errno := d.Open(d.Root(), "/tmp/x", OpenFlags{PathOnly: true}, 0); errno != 0 {
 			t.Errorf("open of the path: %v", errno)
 		}
-		for what, errno := range map[string]syscall.Errno{"truncate": n.Truncate(0), "sync": n.Sync()} {
+		for what, errno := range map[string]syscall.Errno{"truncate": n.Truncate(0), "sync": n.Sync(false)} {
 			if errno != syscall.EINVAL {
 				t.Errorf("%s: %v", what, errno)
 			}

@@ -59,6 +59,16 @@
 // it. Masks of signals are passed over. Simulated descriptors are greater than
 // any fd_set of 1024 bits can hold, so that select is of use for its timeout.
 //
+// # Files, locks and mappings
+//
+// A file of the host's disk is one of package simfs; fileinfo.go, lock.go and
+// mapping.go hold what that has no part in. A call on a slow disk waits before it is
+// served ([Process.slow]). Locks hang at the inode, POSIX ones with the
+// process as owner, and end with it. A mapping is memory of the machine's: for a
+// file of the disk, that of a memfd, which is compared with the page cache when
+// somebody could tell the difference. The mappings of a process that died are
+// replaced by zeroes, and unmapped when the world ends.
+//
 // # What is not modelled
 //
 // A call, option or protocol that the simulator does not know gets an errno

@@ -45,6 +45,8 @@ type file struct {
 	names   []string // of a directory that is being listed
 	content []byte   // of a generated file, made when it was opened
 	path    string   // for reports
+	errSeq  uint32   // failed write-backs of the node that it has told
+	flock   bool     // the node knows of locks of the description
 
 	sock *socket
 
@@ -130,6 +132,9 @@ func (p *Process) drop(s *slot) {
 	}
 	*s = slot{}
 	p.opened--
+	if f.kind == kindDisk {
+		p.unlockAll(f.node)
+	}
 	f.unref()
 }
 
@@ -180,6 +185,9 @@ func (f *file) release() {
 		pd.release()
 	}
 	switch f.kind {
+	case kindDisk:
+		f.unlock()
+		f.node.Drop(f.writable())
 	case kindUDP:
 		f.sock.udp.Notify = nil
 		f.sock.udp.Close()
@@ -253,6 +261,7 @@ const (
 	fDupfdCloexec = 1030
 	fGetPipeSize  = 1032
 	fOfdGetlk     = 36
+	fOfdSetlk     = 37
 	fOfdSetlkw    = 38
 )
 
@@ -262,6 +271,13 @@ func (p *Process) sysFcntl(c *Call) (uintptr, syscall.Errno) {
 		return 0, syscall.EBADF
 	}
 	f := s.f
+	if f.flags&oPath != 0 {
+		switch int(c.Arg[1]) {
+		case syscall.F_GETFL, syscall.F_GETFD, syscall.F_SETFD, syscall.F_DUPFD, fDupfdCloexec:
+		default:
+			return 0, syscall.EBADF
+		}
+	}
 	const settable = syscall.O_APPEND | syscall.O_NONBLOCK | syscall.O_DIRECT | syscall.O_NOATIME | syscall.O_ASYNC
 	switch cmd := int(c.Arg[1]); cmd {
 	case syscall.F_GETFL:
@@ -279,9 +295,8 @@ func (p *Process) sysFcntl(c *Call) (uintptr, syscall.Errno) {
 		return 0, 0
 	case syscall.F_DUPFD, fDupfdCloexec:
 		return p.enter(f, cmd == fDupfdCloexec, uintptr(uint32(c.Arg[2])))
-	case syscall.F_GETLK, syscall.F_SETLK, syscall.F_SETLKW, fOfdGetlk, fOfdGetlk + 1, fOfdSetlkw:
-		p.unsupported(c.Trap, uint64(cmd), "file locks")
-		return 0, syscall.ENOLCK
+	case syscall.F_GETLK, syscall.F_SETLK, syscall.F_SETLKW, fOfdGetlk, fOfdSetlk, fOfdSetlkw:
+		return p.sysRecordLock(c, f, cmd)
 	case fGetPipeSize, fGetPipeSize - 1:
 		return f.pipeSize(cmd == fGetPipeSize, c.Arg[2])
 	}

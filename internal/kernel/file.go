@@ -60,42 +60,99 @@ func (p *Process) pathArg2(fd uintptr, ptr unsafe.Pointer) (at *simfs.Inode, pat
 }
 
 // openAt serves the open family.
-func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mode uint32) (uintptr, syscall.Errno) {
+func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mode uint32, resolve simfs.Resolve) (uintptr, syscall.Errno) {
 	if f := p.opening; f != nil {
 		p.opening = nil
 		return p.openFifo(c, f, flags)
 	}
 	at, path, errno := p.pathArg(fd, ptr)
+	if errno == 0 && resolve&simfs.InRoot != 0 && int32(fd) != atFDCWD && path != "" && path[0] == '/' {
+		at, errno = p.dirAt(fd, "") // for an absolute path, too
+	}
 	if errno != 0 {
 		return 0, errno
 	}
-	if flags&oTmpfile != 0 {
-		return 0, syscall.EOPNOTSUPP
+	if flags&oPath != 0 {
+		flags &= oPath | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	}
-	if uint64(p.opened) >= p.nofile.cur {
+	unnamed := flags&oTmpfile != 0
+	write := flags&syscall.O_ACCMODE != syscall.O_RDONLY
+	switch {
+	case unnamed && (flags&(syscall.O_DIRECTORY|syscall.O_CREAT) != syscall.O_DIRECTORY || !write),
+		flags&(syscall.O_CREAT|syscall.O_DIRECTORY) == syscall.O_CREAT|syscall.O_DIRECTORY:
+		return 0, syscall.EINVAL
+	case uint64(p.opened) >= p.nofile.cur:
 		return 0, syscall.EMFILE // before a file is made
 	}
-	n, errno := p.fs.Open(at, path, simfs.OpenFlags{
-		Create:        flags&syscall.O_CREAT != 0,
-		Exclusive:     flags&syscall.O_EXCL != 0,
-		Truncate:      flags&syscall.O_TRUNC != 0,
-		DirectoryOnly: flags&syscall.O_DIRECTORY != 0,
-		NoFollow:      flags&syscall.O_NOFOLLOW != 0,
-		Write:         flags&syscall.O_ACCMODE != syscall.O_RDONLY,
-		PathOnly:      flags&oPath != 0,
-	}, mode&^p.umask)
+	var n *simfs.Inode
+	if unnamed {
+		n, errno = p.fs.Tmpfile(at, path, mode&0o7777&^p.umask, flags&syscall.O_NOFOLLOW == 0, flags&syscall.O_EXCL != 0)
+	} else {
+		n, errno = p.fs.Open(at, path, simfs.OpenFlags{
+			Create:        flags&syscall.O_CREAT != 0,
+			Exclusive:     flags&syscall.O_EXCL != 0,
+			Truncate:      flags&syscall.O_TRUNC != 0,
+			DirectoryOnly: flags&syscall.O_DIRECTORY != 0,
+			NoFollow:      flags&syscall.O_NOFOLLOW != 0,
+			Write:         write,
+			PathOnly:      flags&oPath != 0,
+			Resolve:       resolve,
+		}, mode&0o7777&^p.umask)
+	}
 	if errno != 0 {
 		return 0, errno
 	}
 	const gone = syscall.O_CREAT | syscall.O_EXCL | syscall.O_TRUNC | syscall.O_NOCTTY | syscall.O_CLOEXEC
-	f := &file{kind: kindDisk, owner: p, flags: flags&^gone | largeFile, node: n, path: strings.Clone(path)}
+	f := &file{kind: kindDisk, owner: p, flags: flags &^ gone, node: n, path: strings.Clone(path), errSeq: n.ErrSeq()}
+	if flags&oPath == 0 {
+		f.flags |= largeFile
+	}
 	if n.Kind() == simfs.Generated {
 		f.content = n.Content()
 	}
 	if n.Kind() == simfs.Fifo && flags&oPath == 0 {
 		return p.openFifo(c, f, flags)
 	}
+	n.Hold()
 	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
+}
+
+// sysOpenat2 is openat2, whose struct open_how may grow.
+func (p *Process) sysOpenat2(c *Call) (uintptr, syscall.Errno) {
+	var how struct{ flags, mode, resolve uint64 }
+	size := c.Arg[3]
+	if size < unsafe.Sizeof(how) {
+		return 0, syscall.EINVAL
+	}
+	if errno := get(&how, c.Ptr[2]); errno != 0 {
+		return 0, errno
+	}
+	const (
+		noXdev  = 0x01 // there is one file system
+		cached  = 0x20 // everything is
+		known   = noXdev | cached | uint64(simfs.NoMagicLinks|simfs.NoSymlinks|simfs.Beneath|simfs.InRoot)
+		allFlag = syscall.O_ACCMODE | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOCTTY | syscall.O_TRUNC | syscall.O_APPEND |
+			syscall.O_NONBLOCK | syscall.O_SYNC | syscall.O_ASYNC | syscall.O_DIRECT | syscall.O_DIRECTORY | syscall.O_NOFOLLOW |
+			syscall.O_NOATIME | syscall.O_CLOEXEC | oPath | oTmpfile | largeFile
+		both = uint64(simfs.Beneath | simfs.InRoot)
+	)
+	switch {
+	case size > unsafe.Sizeof(how):
+		return 0, syscall.E2BIG
+	case how.flags&^allFlag != 0, how.resolve&^known != 0, how.resolve&both == both, how.mode&^0o7777 != 0,
+		how.mode != 0 && how.flags&(syscall.O_CREAT|oTmpfile) == 0:
+		return 0, syscall.EINVAL
+	}
+	return p.openAt(c, c.Arg[0], c.Ptr[1], int(how.flags), uint32(how.mode), simfs.Resolve(how.resolve&^(noXdev|cached)))
+}
+
+// aligned reports whether a transfer is one that a file opened with O_DIRECT
+// takes: memory, offset and length in whole sectors.
+func (f *file) aligned(b []byte, off int64) bool {
+	if f.flags&syscall.O_DIRECT == 0 || f.node.Kind() != simfs.Regular {
+		return true
+	}
+	return (uintptr(unsafe.Pointer(unsafe.SliceData(b)))|uintptr(len(b))|uintptr(off))%simfs.SectorSize == 0
 }
 
 func (f *file) readable() bool {
@@ -121,7 +178,14 @@ func (f *file) readAt(b []byte, off int64) (int, syscall.Errno) {
 		}
 		return n, 0
 	}
-	return f.node.ReadAt(b, off)
+	if !f.aligned(b, off) {
+		return 0, syscall.EINVAL
+	}
+	n, errno := f.node.ReadAt(b, off)
+	if f.flags&syscall.O_NOATIME == 0 && len(b) > 0 && errno == 0 {
+		f.node.Accessed()
+	}
+	return n, errno
 }
 
 // writeAt writes to a file of the disk; b is the program's memory. It returns
@@ -130,11 +194,27 @@ func (f *file) writeAt(b []byte, off int64) (n int, end int64, errno syscall.Err
 	if !f.writable() {
 		return 0, off, syscall.EBADF
 	}
-	if f.flags&syscall.O_APPEND != 0 && f.node.Kind() == simfs.Regular {
+	if f.flags&syscall.O_APPEND != 0 && f.node.Kind() == simfs.Regular && len(b) > 0 {
 		off = f.node.Size()
 	}
+	if !f.aligned(b, off) {
+		return 0, off, syscall.EINVAL
+	}
 	n, errno = f.node.WriteAt(b, off)
+	if errno == 0 && n > 0 && f.flags&syscall.O_DSYNC != 0 {
+		errno = f.sync(f.flags&syscall.O_SYNC != syscall.O_SYNC)
+	}
 	return n, off + int64(n), errno
+}
+
+// sync makes the file durable. A write-back that failed since the description
+// last heard of one is told here.
+func (f *file) sync(dataOnly bool) syscall.Errno {
+	errno := f.node.Sync(dataOnly)
+	if seq := f.node.ErrSeq(); seq != f.errSeq {
+		f.errSeq, errno = seq, syscall.EIO
+	}
+	return errno
 }
 
 // readFile reads at the file's offset from what is no socket.
@@ -245,6 +325,45 @@ func iovec(base unsafe.Pointer, i int) (b []byte, errno syscall.Errno) {
 	return buffer(unsafe.Pointer(v.Base), uintptr(v.Len))
 }
 
+// Flags of preadv2 and pwritev2.
+const (
+	rwfHipri  = 0x01
+	rwfDsync  = 0x02
+	rwfSync   = 0x04
+	rwfNowait = 0x08
+	rwfAppend = 0x10
+)
+
+// sysVector2 is preadv2 and pwritev2.
+func (p *Process) sysVector2(c *Call, write bool) (uintptr, syscall.Errno) {
+	f, off, flags := p.lookup(c.Arg[0]), int64(c.Arg[3]), int(c.Arg[5])
+	switch {
+	case off < -1:
+		return 0, syscall.EINVAL
+	case f != nil && off != -1 && f.kind >= kindPipe:
+		return 0, syscall.ESPIPE
+	case f == nil || write && !f.writable() || !write && !f.readable():
+		return 0, syscall.EBADF
+	case flags&^(rwfHipri|rwfDsync|rwfSync|rwfNowait|rwfAppend) != 0:
+		return 0, syscall.EOPNOTSUPP
+	case f.kind != kindDisk:
+		return p.sysVector(c, write, off != -1)
+	}
+	was := f.flags
+	if flags&rwfAppend != 0 && write {
+		f.flags |= syscall.O_APPEND
+	}
+	if flags&rwfDsync != 0 {
+		f.flags |= syscall.O_DSYNC
+	}
+	if flags&rwfSync != 0 {
+		f.flags |= syscall.O_SYNC
+	}
+	n, errno := p.sysVector(c, write, off != -1)
+	f.flags = was
+	return n, errno
+}
+
 // sysVector is readv and writev, and with positioned preadv and pwritev.
 func (p *Process) sysVector(c *Call, write, positioned bool) (uintptr, syscall.Errno) {
 	f := p.lookup(c.Arg[0])
@@ -327,7 +446,15 @@ func (p *Process) sysLseek(c *Call) (uintptr, syscall.Errno) {
 		off += f.off
 	case 2: // SEEK_END
 		off += size
-	case 3, 4: // SEEK_DATA, SEEK_HOLE: all of it is data
+	case 3, 4: // SEEK_DATA, SEEK_HOLE
+		if f.node.Kind() == simfs.Regular {
+			at, errno := f.node.SeekData(off, int(c.Arg[2]) == 4)
+			if errno != 0 {
+				return 0, errno
+			}
+			off = at
+			break
+		}
 		if off < 0 || off >= size {
 			return 0, syscall.ENXIO
 		}
@@ -356,8 +483,11 @@ func (p *Process) sysGetdents(c *Call) (uintptr, syscall.Errno) {
 		return 0, syscall.ENOTDIR
 	case absurd(c.Ptr[1]):
 		return 0, syscall.EFAULT
-	case f.node.Stat().Nlink == 0:
+	case !f.node.Linked():
 		return 0, syscall.ENOENT // it was removed
+	}
+	if f.flags&syscall.O_NOATIME == 0 {
+		f.node.Accessed()
 	}
 	if f.names == nil {
 		f.names = f.node.Names()

@@ -42,6 +42,7 @@ type Kernel struct {
 	disks     map[*simfs.Disk]bool
 	reported  map[gap]bool
 
+	husks     []mapping // of processes that died: what is there is nobody's
 	polls     []*pollDesc
 	freePolls []*pollDesc
 	buffers   *buffers
@@ -79,6 +80,10 @@ func (k *Kernel) Close() {
 		}
 	}
 	k.polls, k.freePolls = nil, nil
+	for _, m := range k.husks {
+		machine3(syscall.SYS_MUNMAP, m.addr, m.size, 0)
+	}
+	k.husks = nil
 	if k.buffers != nil {
 		k.buffers.free()
 		k.buffers = nil
@@ -133,6 +138,8 @@ type Process struct {
 	high   []slot
 	lowest int // no slot of high below it is free
 	opened int // descriptors in use
+
+	maps []mapping // by address
 
 	signals signals
 	console [2]console // descriptors 1 and 2
@@ -211,6 +218,7 @@ func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts O
 		p.nofile = rlimit{min(opts.NoFile, fdRange), min(opts.NoFile, fdRange)}
 	}
 	k.install(h, stack, fs)
+	fs.SetClock(p.now)
 	p.cwd = fs.Root()
 	if opts.Dir != "" {
 		if n, errno := fs.Lookup(p.cwd, opts.Dir, true); errno == 0 && n.IsDir() {
@@ -243,6 +251,7 @@ func (p *Process) Exit(code int) {
 	}
 	p.dead = true
 	p.dropRights()
+	p.unmapAll()
 	for i := range p.std {
 		p.drop(&p.std[i])
 	}

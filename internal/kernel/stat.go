@@ -96,13 +96,21 @@ func (p *Process) statAt(fd uintptr, pathPtr, ptr unsafe.Pointer, flags int) (ui
 
 func (p *Process) readlinkAt(fd uintptr, pathPtr, buf unsafe.Pointer, size uintptr) (uintptr, syscall.Errno) {
 	at, path, errno := p.pathArg(fd, pathPtr)
+	if path == "" && errno == syscall.ENOTDIR {
+		errno = 0
+	}
 	if errno != 0 {
 		return 0, errno
 	}
 	if int(size) <= 0 {
 		return 0, syscall.EINVAL
 	}
-	n, errno := p.fs.Lookup(at, path, false)
+	var n *simfs.Inode
+	if path == "" && int32(fd) != atFDCWD { // the link itself, opened with O_PATH
+		n, errno = p.openInode(fd)
+	} else {
+		n, errno = p.fs.Lookup(at, path, false)
+	}
 	if errno != 0 {
 		return 0, errno
 	}
@@ -123,6 +131,13 @@ func (p *Process) readlinkAt(fd uintptr, pathPtr, buf unsafe.Pointer, size uintp
 // read and written; executing needs one of the bits.
 func (p *Process) accessAt(fd uintptr, pathPtr unsafe.Pointer, mode, flags int) (uintptr, syscall.Errno) {
 	at, path, errno := p.pathArg(fd, pathPtr)
+	if path == "" && flags&atEmptyPath != 0 && (errno == 0 || errno == syscall.ENOTDIR) {
+		n, errno := p.openInode(fd)
+		if errno == 0 && mode&1 != 0 && !n.IsDir() && n.Stat().Mode&0o111 == 0 {
+			errno = syscall.EACCES
+		}
+		return 0, errno
+	}
 	if errno != 0 {
 		return 0, errno
 	}
@@ -201,6 +216,9 @@ func (p *Process) renameAt(oldFD uintptr, oldPtr unsafe.Pointer, newFD uintptr, 
 
 func (p *Process) linkAt(oldFD uintptr, oldPtr unsafe.Pointer, newFD uintptr, newPtr unsafe.Pointer, flags int) (uintptr, syscall.Errno) {
 	oldAt, oldPath, errno := p.pathArg(oldFD, oldPtr)
+	if oldPath == "" && flags&atEmptyPath != 0 && errno == syscall.ENOTDIR {
+		errno = 0
+	}
 	if errno != 0 {
 		return 0, errno
 	}
@@ -209,6 +227,12 @@ func (p *Process) linkAt(oldFD uintptr, oldPtr unsafe.Pointer, newFD uintptr, ne
 	case errno != 0:
 	case flags&^(atFollow|atEmptyPath) != 0:
 		errno = syscall.EINVAL
+	case oldPath == "" && flags&atEmptyPath != 0:
+		f := p.lookup(oldFD)
+		if f == nil || f.node == nil {
+			return 0, syscall.ENOENT
+		}
+		errno = p.fs.LinkInode(f.node, newAt, newPath)
 	default:
 		errno = p.fs.Link(oldAt, oldPath, flags&atFollow != 0, newAt, newPath)
 	}
@@ -239,14 +263,30 @@ func (p *Process) inodeOf(fd uintptr) (*simfs.Inode, syscall.Errno) {
 	return f.node, 0
 }
 
+// openInode is inodeOf for calls that take AT_EMPTY_PATH, and so descriptors of
+// O_PATH and AT_FDCWD.
+func (p *Process) openInode(fd uintptr) (*simfs.Inode, syscall.Errno) {
+	if int32(fd) == atFDCWD {
+		return p.cwd, 0
+	}
+	f := p.lookup(fd)
+	switch {
+	case f == nil:
+		return nil, syscall.EBADF
+	case f.node == nil:
+		return nil, syscall.EINVAL
+	}
+	return f.node, 0
+}
+
 // inodeAt is the inode that a path leads to.
 func (p *Process) inodeAt(fd uintptr, pathPtr unsafe.Pointer, flags int) (*simfs.Inode, syscall.Errno) {
 	at, path, errno := p.pathArg(fd, pathPtr)
+	if path == "" && flags&atEmptyPath != 0 && (errno == 0 || errno == syscall.ENOTDIR) {
+		return p.openInode(fd)
+	}
 	if errno != 0 {
 		return nil, errno
-	}
-	if path == "" && flags&atEmptyPath != 0 {
-		return p.inodeOf(fd)
 	}
 	return p.fs.Lookup(at, path, flags&atNoFollow == 0)
 }
@@ -273,11 +313,34 @@ func truncate(n *simfs.Inode, errno syscall.Errno, size int64) (uintptr, syscall
 }
 
 func (p *Process) sysFtruncate(c *Call) (uintptr, syscall.Errno) {
+	if int64(c.Arg[1]) < 0 {
+		return 0, syscall.EINVAL
+	}
 	n, errno := p.inodeOf(c.Arg[0])
 	if errno == 0 && (!p.lookup(c.Arg[0]).writable() || n.IsDir()) {
 		errno = syscall.EINVAL
 	}
 	return truncate(n, errno, int64(c.Arg[1]))
+}
+
+func (p *Process) sysFallocate(c *Call) (uintptr, syscall.Errno) {
+	f, mode := p.lookup(c.Arg[0]), int(c.Arg[1])
+	off, length := int64(c.Arg[2]), int64(c.Arg[3])
+	switch {
+	case f == nil || f.flags&oPath != 0:
+		return 0, syscall.EBADF
+	case off < 0 || length <= 0:
+		return 0, syscall.EINVAL
+	case !simfs.Allocatable(mode):
+		return 0, syscall.EOPNOTSUPP
+	case !f.writable():
+		return 0, syscall.EBADF
+	case f.kind == kindPipe:
+		return 0, syscall.ESPIPE
+	case f.kind != kindDisk:
+		return 0, syscall.ENODEV
+	}
+	return 0, f.node.Allocate(mode, off, length)
 }
 
 func (p *Process) sysUtimensat(c *Call) (uintptr, syscall.Errno) {
@@ -314,12 +377,16 @@ func (p *Process) sysUtimensat(c *Call) (uintptr, syscall.Errno) {
 	return 0, 0
 }
 
-func (p *Process) sysFsync(c *Call) (uintptr, syscall.Errno) {
-	n, errno := p.inodeOf(c.Arg[0])
-	if errno == 0 {
-		errno = n.Sync()
+// sysFsync is fsync and fdatasync.
+func (p *Process) sysFsync(c *Call, dataOnly bool) (uintptr, syscall.Errno) {
+	f := p.lookup(c.Arg[0])
+	switch {
+	case f == nil || f.flags&oPath != 0:
+		return 0, syscall.EBADF
+	case f.node == nil: // not of the disk
+		return 0, syscall.EINVAL
 	}
-	return 0, errno
+	return 0, f.sync(dataOnly)
 }
 
 func (p *Process) sysGetcwd(c *Call) (uintptr, syscall.Errno) {

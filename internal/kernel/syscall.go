@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/dstkit/dst/sched"
+	"github.com/dstkit/dst/simfs"
 )
 
 // A Call is one system call of a simulated goroutine. It lives on the caller's
@@ -55,6 +56,11 @@ func (p *Process) Syscall(c *Call) (r1, r2 uintptr, errno syscall.Errno, block *
 
 // serve calls what serves c: directly, so that c does not escape.
 func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
+	if p.fs.Slow() && !p.resumed {
+		if errno := p.slow(c); errno != 0 {
+			return 0, errno
+		}
+	}
 	switch c.Trap {
 	// What is called most comes first.
 	case syscall.SYS_SENDTO:
@@ -116,7 +122,9 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 
 	// Files.
 	case syscall.SYS_OPENAT:
-		return p.openAt(c, c.Arg[0], c.Ptr[1], int(c.Arg[2]), uint32(c.Arg[3]))
+		return p.openAt(c, c.Arg[0], c.Ptr[1], int(c.Arg[2]), uint32(c.Arg[3]), 0)
+	case sysOPENAT2:
+		return p.sysOpenat2(c)
 	case syscall.SYS_PREAD64:
 		return p.sysPositioned(c, false)
 	case syscall.SYS_PWRITE64:
@@ -125,6 +133,10 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysVector(c, false, true)
 	case syscall.SYS_PWRITEV:
 		return p.sysVector(c, true, true)
+	case sysPREADV2:
+		return p.sysVector2(c, false)
+	case sysPWRITEV2:
+		return p.sysVector2(c, true)
 	case syscall.SYS_LSEEK:
 		return p.sysLseek(c)
 	case syscall.SYS_GETDENTS64:
@@ -168,15 +180,52 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 	case syscall.SYS_UTIMENSAT:
 		return p.sysUtimensat(c)
 	case syscall.SYS_TRUNCATE:
+		if int64(c.Arg[1]) < 0 {
+			return 0, syscall.EINVAL
+		}
 		n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
 		return truncate(n, errno, int64(c.Arg[1]))
 	case syscall.SYS_FTRUNCATE:
 		return p.sysFtruncate(c)
-	case syscall.SYS_FSYNC, syscall.SYS_FDATASYNC:
-		return p.sysFsync(c)
-	case syscall.SYS_SYNC, sysSYNCFS:
+	case syscall.SYS_FSYNC:
+		return p.sysFsync(c, false)
+	case syscall.SYS_FDATASYNC:
+		return p.sysFsync(c, true)
+	case sysSYNCFS:
+		if _, errno := p.inodeOf(c.Arg[0]); errno == syscall.EBADF {
+			return 0, errno
+		}
 		p.fs.SyncAll()
 		return 0, 0
+	case syscall.SYS_SYNC:
+		p.fs.SyncAll()
+		return 0, 0
+	case sysSYNCFILERANGE:
+		return p.sysSyncFileRange(c)
+	case sysFCHMODAT2:
+		n, errno := p.inodeAt(c.Arg[0], c.Ptr[1], int(c.Arg[3]))
+		if errno == 0 && n.Kind() == simfs.Symlink {
+			return 0, syscall.EOPNOTSUPP
+		}
+		return chmod(n, errno, uint32(c.Arg[2]))
+	case syscall.SYS_FALLOCATE:
+		return p.sysFallocate(c)
+	case sysSTATX:
+		return p.sysStatx(c)
+	case syscall.SYS_STATFS:
+		n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
+		return p.statfs(n, errno, c.Ptr[1])
+	case syscall.SYS_FSTATFS:
+		n, errno := p.openInode(c.Arg[0])
+		return p.statfs(n, errno, c.Ptr[1])
+	case sysCOPYFILERANGE:
+		return p.sysCopyFileRange(c)
+	case syscall.SYS_FLOCK:
+		return p.sysFlock(c)
+	case syscall.SYS_READAHEAD:
+		return p.sysReadahead(c)
+	case syscall.SYS_CHROOT:
+		return p.refuse(c, syscall.EPERM, "another root directory")
 	case syscall.SYS_GETCWD:
 		return p.sysGetcwd(c)
 	case syscall.SYS_CHDIR:
@@ -188,22 +237,33 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		p.umask = uint32(c.Arg[0]) & 0o777
 		return uintptr(old), 0
 	case syscall.SYS_FADVISE64:
-		return 0, 0
+		return p.sysFadvise(c)
 
 	// Files: what programs do without, and ask for all the same.
-	case sysSTATX, sysOPENAT2, sysCOPYFILERANGE:
-		return 0, syscall.ENOSYS
 	case syscall.SYS_SENDFILE, syscall.SYS_SPLICE, syscall.SYS_TEE:
 		return 0, syscall.EINVAL
-	case syscall.SYS_FALLOCATE:
-		return 0, syscall.EOPNOTSUPP
 	case syscall.SYS_GETXATTR, syscall.SYS_SETXATTR, syscall.SYS_LISTXATTR, syscall.SYS_REMOVEXATTR,
-		syscall.SYS_FGETXATTR, syscall.SYS_FSETXATTR, syscall.SYS_LGETXATTR, syscall.SYS_LSETXATTR:
+		syscall.SYS_FGETXATTR, syscall.SYS_FSETXATTR, syscall.SYS_LGETXATTR, syscall.SYS_LSETXATTR,
+		syscall.SYS_LLISTXATTR, syscall.SYS_FLISTXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR:
 		return 0, syscall.EOPNOTSUPP
-	case syscall.SYS_FLOCK:
-		return p.refuse(c, syscall.ENOLCK, "file locks")
+
+	// Memory.
 	case syscall.SYS_MMAP:
-		return p.refuse(c, syscall.ENODEV, "mapping memory or a file")
+		return p.sysMmap(c)
+	case syscall.SYS_MUNMAP:
+		return p.sysMunmap(c)
+	case syscall.SYS_MREMAP:
+		return p.sysMremap(c)
+	case syscall.SYS_MPROTECT:
+		return p.sysMprotect(c)
+	case syscall.SYS_MSYNC:
+		return p.sysMsync(c)
+	case syscall.SYS_MADVISE:
+		return p.sysMadvise(c)
+	case syscall.SYS_MLOCK, sysMLOCK2, syscall.SYS_MUNLOCK, syscall.SYS_MLOCKALL, syscall.SYS_MUNLOCKALL:
+		return 0, 0 // nothing is ever paged out
+	case syscall.SYS_MINCORE:
+		return p.sysMincore(c)
 	case sysMEMFDCREATE:
 		return p.refuse(c, syscall.ENOSYS, "a file in memory")
 
@@ -337,12 +397,13 @@ func traps() sched.Traps {
 	t := sched.Traps{
 		syscall.SYS_READ: fd | p1, syscall.SYS_WRITE: fd | p1, syscall.SYS_READV: fd | p1, syscall.SYS_WRITEV: fd | p1,
 		syscall.SYS_PREAD64: fd | p1, syscall.SYS_PWRITE64: fd | p1, syscall.SYS_PREADV: fd | p1, syscall.SYS_PWRITEV: fd | p1,
+		sysPREADV2: fd | p1, sysPWRITEV2: fd | p1,
 		syscall.SYS_CLOSE: fd, syscall.SYS_DUP: fd, syscall.SYS_DUP3: fd,
 		syscall.SYS_FCNTL: fd | thirdIsMaybe, syscall.SYS_IOCTL: fd | thirdIsMaybe,
 		syscall.SYS_LSEEK: fd, syscall.SYS_FSTAT: fd | p1, syscall.SYS_GETDENTS64: fd | p1,
 		syscall.SYS_FSYNC: fd, syscall.SYS_FDATASYNC: fd, syscall.SYS_FTRUNCATE: fd, syscall.SYS_FALLOCATE: fd,
 		syscall.SYS_FADVISE64: fd, syscall.SYS_FLOCK: fd, syscall.SYS_FCHMOD: fd, syscall.SYS_FCHOWN: fd,
-		syscall.SYS_FCHDIR: fd, syscall.SYS_FSTATFS: fd | p1, sysSYNCFS: fd, syscall.SYS_SYNC_FILE_RANGE: fd,
+		syscall.SYS_FCHDIR: fd, syscall.SYS_FSTATFS: fd | p1, sysSYNCFS: fd, sysSYNCFILERANGE: fd,
 		syscall.SYS_READAHEAD: fd,
 
 		syscall.SYS_SENDTO: fd | p1 | p4, syscall.SYS_RECVFROM: fd | p1 | p4 | p5,
@@ -362,7 +423,8 @@ func traps() sched.Traps {
 		syscall.SYS_STATFS: p0 | p1, syscall.SYS_CHROOT: p0,
 		syscall.SYS_GETXATTR: p0 | p1 | p2, syscall.SYS_LGETXATTR: p0 | p1 | p2, syscall.SYS_FGETXATTR: fd | p1 | p2,
 		syscall.SYS_SETXATTR: p0 | p1 | p2, syscall.SYS_LSETXATTR: p0 | p1 | p2, syscall.SYS_FSETXATTR: fd | p1 | p2,
-		syscall.SYS_LISTXATTR: p0 | p1, syscall.SYS_REMOVEXATTR: p0 | p1,
+		syscall.SYS_LISTXATTR: p0 | p1, syscall.SYS_REMOVEXATTR: p0 | p1, syscall.SYS_LLISTXATTR: p0 | p1, syscall.SYS_FLISTXATTR: fd | p1,
+		syscall.SYS_LREMOVEXATTR: p0 | p1, syscall.SYS_FREMOVEXATTR: fd | p1, sysFCHMODAT2: fd | p1,
 
 		// Of the two descriptors the first decides: where it is a real one the
 		// other has to be.
@@ -370,7 +432,7 @@ func traps() sched.Traps {
 
 		sysEPOLLPWAIT2: fd | p1 | p3 | p4, syscall.SYS_EPOLL_CREATE1: 0, syscall.SYS_EPOLL_CTL: fd | p3, syscall.SYS_EPOLL_PWAIT: fd | p1 | p4,
 		syscall.SYS_PPOLL: p0 | p2 | p3, syscall.SYS_PSELECT6: p1 | p2 | p3 | p4 | p5, syscall.SYS_PIPE2: p0,
-		sysMEMFDCREATE: p0, syscall.SYS_MMAP: p0, syscall.SYS_MUNMAP: p0,
+		sysMEMFDCREATE: p0, syscall.SYS_MINCORE: p2,
 		syscall.SYS_INOTIFY_ADD_WATCH: fd | p1, syscall.SYS_INOTIFY_RM_WATCH: fd,
 		syscall.SYS_TIMERFD_SETTIME: fd | p2 | p3, syscall.SYS_TIMERFD_GETTIME: fd | p1,
 

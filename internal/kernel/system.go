@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/dstkit/dst/sched"
@@ -88,11 +89,53 @@ func (k *Kernel) installProc(proc *simfs.Inode, h *sched.Host) {
 		return b.String()
 	})
 	fixed(self, "cgroup", "0::/\n")
+	installFDs(self, h)
 	self.PresetSymlink("exe", func() string {
 		if p := Of(h); p != nil {
 			return p.executable()
 		}
 		return "/"
+	})
+}
+
+// installFDs puts /proc/self/fd: a link for each descriptor.
+func installFDs(self *simfs.Inode, h *sched.Host) {
+	var dir *simfs.Inode
+	self.PresetListed("fd", func() []string {
+		p := Of(h)
+		if p == nil {
+			return nil
+		}
+		var names []string
+		for i := range p.std {
+			if p.std[i].f != nil {
+				names = append(names, itoa(i))
+			}
+		}
+		for i := range p.high {
+			if p.high[i].f != nil {
+				names = append(names, itoa(int(p.base)+i))
+			}
+		}
+		sort.Strings(names)
+		return names
+	}, func(name string) *simfs.Inode {
+		p := Of(h)
+		fd, err := strconv.Atoi(name)
+		if p == nil || err != nil || fd < 0 || itoa(fd) != name {
+			return nil
+		}
+		f := p.lookup(uintptr(fd))
+		if f == nil {
+			return nil
+		}
+		if dir == nil {
+			dir = self.Entry("fd")
+		}
+		if f.node != nil {
+			return dir.MagicLink(name, f.node.Where(), f.node)
+		}
+		return dir.MagicLink(name, f.name(), nil)
 	})
 }
 

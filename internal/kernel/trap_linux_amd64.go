@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"syscall"
+	"unsafe"
 
 	"github.com/dstkit/dst/sched"
 )
@@ -18,7 +19,12 @@ const (
 	sysGETRANDOM       = 318
 	sysMEMFDCREATE     = 319
 	sysCOPYFILERANGE   = 326
+	sysPREADV2         = 327
+	sysPWRITEV2        = 328
+	sysMLOCK2          = 325
+	sysSYNCFILERANGE   = syscall.SYS_SYNC_FILE_RANGE
 	sysSTATX           = 332
+	sysFCHMODAT2       = 452
 	sysPIDFDSENDSIGNAL = 424
 	sysPIDFDOPEN       = 434
 	sysCLONE3          = 435
@@ -37,9 +43,9 @@ type nlinkType = uint64
 func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
 	switch c.Trap {
 	case syscall.SYS_OPEN:
-		return p.openAt(c, atCWD, c.Ptr[0], int(c.Arg[1]), uint32(c.Arg[2]))
+		return p.openAt(c, atCWD, c.Ptr[0], int(c.Arg[1]), uint32(c.Arg[2]), 0)
 	case syscall.SYS_CREAT:
-		return p.openAt(c, atCWD, c.Ptr[0], syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(c.Arg[1]))
+		return p.openAt(c, atCWD, c.Ptr[0], syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(c.Arg[1]), 0)
 	case syscall.SYS_STAT:
 		return p.statAt(atCWD, c.Ptr[0], c.Ptr[1], 0)
 	case syscall.SYS_LSTAT:
@@ -71,6 +77,12 @@ func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
 	case syscall.SYS_LCHOWN:
 		n, errno := p.inodeAt(atCWD, c.Ptr[0], atNoFollow)
 		return chown(n, errno, c.Arg[1], c.Arg[2])
+	case syscall.SYS_UTIME:
+		return p.sysUtime(c)
+	case syscall.SYS_UTIMES:
+		return p.utimes(atCWD, c.Ptr[0], c.Ptr[1])
+	case syscall.SYS_FUTIMESAT:
+		return p.utimes(c.Arg[0], c.Ptr[1], c.Ptr[2])
 	case syscall.SYS_DUP2:
 		return p.sysDup3(c, false)
 	case syscall.SYS_GETPGRP:
@@ -122,4 +134,43 @@ func archTraps(t *sched.Traps) {
 	} {
 		t[trap] = mask
 	}
+}
+
+// sysUtime is utime, in seconds.
+func (p *Process) sysUtime(c *Call) (uintptr, syscall.Errno) {
+	n, errno := p.inodeAt(atCWD, c.Ptr[0], 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	times := [2]int64{p.now(), p.now()}
+	if c.Ptr[1] != nil {
+		if errno := get(&times, c.Ptr[1]); errno != 0 {
+			return 0, errno
+		}
+		times[0], times[1] = times[0]*1e9, times[1]*1e9
+	}
+	n.SetTimes(times[0], times[1])
+	return 0, 0
+}
+
+// utimes is utimes and futimesat, in microseconds.
+func (p *Process) utimes(fd uintptr, pathPtr, ptr unsafe.Pointer) (uintptr, syscall.Errno) {
+	n, errno := p.inodeAt(fd, pathPtr, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	now := syscall.NsecToTimeval(p.now())
+	times := [2]syscall.Timeval{now, now}
+	if ptr != nil {
+		if errno := get(&times, ptr); errno != 0 {
+			return 0, errno
+		}
+	}
+	for _, t := range times {
+		if t.Usec < 0 || t.Usec >= 1e6 {
+			return 0, syscall.EINVAL
+		}
+	}
+	n.SetTimes(times[0].Nano(), times[1].Nano())
+	return 0, 0
 }

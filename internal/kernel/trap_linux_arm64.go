@@ -18,7 +18,12 @@ const (
 	sysGETRANDOM       = 278
 	sysMEMFDCREATE     = 279
 	sysCOPYFILERANGE   = 285
+	sysPREADV2         = 286
+	sysPWRITEV2        = 287
+	sysMLOCK2          = 284
+	sysSYNCFILERANGE   = 84
 	sysSTATX           = 291
+	sysFCHMODAT2       = 452
 	sysPIDFDSENDSIGNAL = 424
 	sysPIDFDOPEN       = 434
 	sysCLONE3          = 435
