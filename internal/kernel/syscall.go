@@ -193,7 +193,9 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 	// Files: what programs do without, and ask for all the same.
 	case sysSTATX, sysOPENAT2, sysCOPYFILERANGE:
 		return 0, syscall.ENOSYS
-	case syscall.SYS_SENDFILE, syscall.SYS_SPLICE, syscall.SYS_TEE:
+	case syscall.SYS_SENDFILE:
+		return p.sysSendfile(c)
+	case syscall.SYS_SPLICE, syscall.SYS_TEE:
 		return 0, syscall.EINVAL
 	case syscall.SYS_FALLOCATE:
 		return 0, syscall.EOPNOTSUPP

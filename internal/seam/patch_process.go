@@ -25,6 +25,9 @@ func processPatches() []Patch {
 			{In: "func GOMAXPROCS(", Find: "func GOMAXPROCS(n int) int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},
 			{In: "func NumGoroutine()", Find: "func NumGoroutine() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn int(getg().dst.host.live)\n\t}\n"},
 		}},
+		{File: "runtime/mprof.go", Edits: []Edit{
+			{In: "func Stack(", Find: "tracebackothers(gp)", Replace: "dstTracebackOthers(gp)"},
+		}},
 		{File: "runtime/runtime.go", Edits: []Edit{
 			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
 		}},
@@ -37,6 +40,11 @@ func processPatches() []Patch {
 			{In: "func Unsetenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Unsetenv(key)\n\t}\n$0"},
 			{In: "func Clearenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\te.Clearenv()\n\t\treturn\n\t}\n$0"},
 			{In: "func Environ(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Environ()\n\t}\n$0"},
+		}},
+		// Settings are the process's, too. The runtime's own stay those of the real
+		// one.
+		{File: "internal/godebug/godebug.go", Edits: []Edit{
+			{In: "func (s *Setting) Value()", Find: "\tv := *s.value.Load()\n", Replace: "\tif text, ok := s.dstValue(); ok {\n\t\treturn text\n\t}\n$0"},
 		}},
 		{File: "syscall/exec_unix.go", Edits: []Edit{
 			{In: "func forkExec(", Find: "func forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {\n",

@@ -24,6 +24,9 @@ const virtualLimit = 9 * time.Minute
 
 func init() { setMain(run) }
 
+//go:linkname shareState runtime.dst_shareState
+func shareState()
+
 //go:linkname setMain testing.dstSetMain
 func setMain(f func(runTest func(testing.InternalTest) int))
 
@@ -33,6 +36,7 @@ func testMain()
 // run is called where the binary's main function is about to run its tests, and
 // does not return.
 func run(runTest func(testing.InternalTest) int) {
+	shareState() // tests of a package look into its variables, and there is one process only
 	os.Exit(runTest(testing.InternalTest{Name: "InHost", F: inHost}))
 }
 
@@ -44,7 +48,7 @@ func inHost(t *testing.T) {
 		}
 		h := w.Host("test").Env("HOME=/root", "USER=root", "PATH=/usr/bin:/bin", "PWD="+dir)
 		h.Args(os.Args...)
-		if err := copyTree(h, dir); err != nil {
+		if err := copyFiles(h, dir); err != nil {
 			w.Fatalf("%v", err)
 		}
 		h.Do(func() {
@@ -59,9 +63,9 @@ func inHost(t *testing.T) {
 	}, dst.Seeds(1), dst.Limit(virtualLimit))
 }
 
-// copyTree gives the host the files beneath dir, and those of the machine that
-// package net's tests read.
-func copyTree(h *dst.Host, dir string) error {
+// copyFiles gives the host the source and test data of the package in dir, those
+// that packages share, and files of the machine that tests read.
+func copyFiles(h *dst.Host, dir string) error {
 	for _, file := range []string{"/etc/services", "/etc/protocols", "/etc/mime.types"} {
 		if data, err := os.ReadFile(file); err == nil {
 			if err := h.Disk().WriteFile(file, data); err != nil {
@@ -69,13 +73,24 @@ func copyTree(h *dst.Host, dir string) error {
 			}
 		}
 	}
+	src := dir
+	for filepath.Base(src) != "src" && src != "/" {
+		src = filepath.Dir(src)
+	}
+	if err := copyTree(h, filepath.Join(src, "testdata")); err != nil {
+		return err
+	}
+	return copyTree(h, dir)
+}
+
+func copyTree(h *dst.Host, dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir():
-			if path != dir && !wanted(path) {
-				return fs.SkipDir
+			if path != dir && !strings.Contains(path+"/", "/testdata/") {
+				return fs.SkipDir // another package's
 			}
 			return h.Disk().MkdirAll(path)
 		case d.Type() == fs.ModeSymlink:
@@ -93,10 +108,4 @@ func copyTree(h *dst.Host, dir string) error {
 		}
 		return nil
 	})
-}
-
-// wanted tells whether a folder belongs to the package: testdata, or a name
-// beneath it.
-func wanted(path string) bool {
-	return strings.Contains(path+"/", "/testdata/")
 }
