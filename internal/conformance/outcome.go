@@ -55,7 +55,7 @@ var (
 	// A line of the host's, in what -dst.v=2 shows: virtual time, host, text.
 	hostLine  = regexp.MustCompile(`^ *\d+\.\d{6}s test {5}`)
 	worldLine = regexp.MustCompile(`(?m)^seed=\d+ fingerprint=(0x[0-9a-f]+) steps=(\d+) virtual=(\S+) (ok|FAIL)$`)
-	failLine  = regexp.MustCompile(`(?m)^ *seed \d+ failed at \S+ of virtual time: (.*)$`)
+	failLine  = regexp.MustCompile(`(?m)^.*seed \d+ failed at \S+ of virtual time: (.*)$`)
 	gapLine   = regexp.MustCompile(`(?m)^.*not simulated: (.*)$`)
 	panicLine = regexp.MustCompile(`(?m)^(panic|fatal error|SIGQUIT): .*$`)
 )

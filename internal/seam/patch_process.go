@@ -5,6 +5,7 @@ package seam
 func processPatches() []Patch {
 	return []Patch{
 		{File: "runtime/panic.go", Edits: []Edit{
+			{In: "func gopanic(", Find: "debug.panicnil.Load() != 1", Replace: "!dstPanicnil()"},
 			{In: "func fatalpanic(", Find: "\tvar docrash bool\n", Replace: "$0\tif msgs != nil {\n\t\tdstPanicked(msgs.arg, false)\n\t}\n"},
 			{In: "func sync_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
 			{In: "func maps_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
@@ -41,8 +42,8 @@ func processPatches() []Patch {
 			{In: "func Clearenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\te.Clearenv()\n\t\treturn\n\t}\n$0"},
 			{In: "func Environ(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Environ()\n\t}\n$0"},
 		}},
-		// Settings are the process's, too. The runtime's own stay those of the real
-		// one.
+		// Settings are the process's, too. Of the runtime's own, which it reads at its start,
+		// panicnil is, too.
 		{File: "internal/godebug/godebug.go", Edits: []Edit{
 			{In: "func (s *Setting) Value()", Find: "\tv := *s.value.Load()\n", Replace: "\tif text, ok := s.dstValue(); ok {\n\t\treturn text\n\t}\n$0"},
 		}},
