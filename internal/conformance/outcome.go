@@ -23,9 +23,9 @@ const (
 var ended = regexp.MustCompile("\x16(?: {4})*--- (PASS|FAIL|SKIP): (\\S+)")
 
 // outcomes reads the output of tests: top-level tests and examples in the order of their end,
-// and how many subtests passed.
-func outcomes(output string) (names []string, of map[string]Outcome, subtests int) {
-	of = map[string]Outcome{}
+// and the subtests that passed.
+func outcomes(output string) (names []string, of map[string]Outcome, subtests map[string]bool) {
+	of, subtests = map[string]Outcome{}, map[string]bool{}
 	for _, m := range ended.FindAllStringSubmatch(output, -1) {
 		o, name := Outcome(strings.ToLower(m[1])), m[2]
 		switch {
@@ -33,7 +33,7 @@ func outcomes(output string) (names []string, of map[string]Outcome, subtests in
 			names = append(names, name)
 			of[name] = o
 		case o == Pass:
-			subtests++
+			subtests[name] = true
 		}
 	}
 	return names, of, subtests
@@ -42,12 +42,13 @@ func outcomes(output string) (names []string, of map[string]Outcome, subtests in
 // A run is one test in a simulated host.
 type run struct {
 	outcome     Outcome
-	subtests    int    // that passed
-	why         string // it did not pass, in a line
+	subtests    []string // that passed
+	why         string   // it did not pass, in a line
 	fingerprint string
 	steps       int
 	virtual     time.Duration
 	real        time.Duration
+	interrupted bool // it computed too long: another run may differ
 	output      string
 }
 
@@ -75,13 +76,17 @@ func read(name, output string, failed bool) *run {
 	}
 	_, of, subtests := outcomes(host.String())
 	if o, ok := of[name]; ok {
-		r.outcome, r.subtests = o, subtests
+		r.outcome = o
+		for name := range subtests {
+			r.subtests = append(r.subtests, name)
+		}
 	}
 	if m := worldLine.FindStringSubmatch(output); m != nil {
 		r.fingerprint = m[1]
 		r.steps, _ = strconv.Atoi(m[2])
 		r.virtual, _ = time.ParseDuration(m[3])
 	}
+	r.interrupted = strings.Contains(output, "and was interrupted; another run of the seed may differ")
 	if failed && r.outcome != Fail {
 		r.outcome = Fail
 	}

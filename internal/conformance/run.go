@@ -42,7 +42,7 @@ type Result struct {
 	RealFailed   []string
 	RealSkipped  []string
 	RealSubtests int // that passed
-	SimSubtests  int
+	SimSubtests  int // of those
 }
 
 // Passed returns how many of the tests passed in simulation.
@@ -75,7 +75,7 @@ func (b *Builder) Run(pkg string, s Settings) (*Result, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("the tests of package %s do not run on this machine:\n%s", pkg, tail(out, 2000))
 	}
-	r := &Result{Package: pkg, RealSubtests: subtests}
+	r := &Result{Package: pkg, RealSubtests: len(subtests)}
 	for _, name := range names {
 		switch of[name] {
 		case Pass:
@@ -94,10 +94,14 @@ func (b *Builder) Run(pkg string, s Settings) (*Result, error) {
 			turns <- true
 			defer func() { <-turns }()
 			t := &r.Tests[i]
-			n := b.simulate(simBin, pkg, t, s)
+			passed := b.simulate(simBin, pkg, t, s)
 			mu.Lock()
-			r.SimSubtests += n
-			mu.Unlock()
+			defer mu.Unlock()
+			for _, name := range passed {
+				if subtests[name] {
+					r.SimSubtests++
+				}
+			}
 		})
 	}
 	wg.Wait()
@@ -105,16 +109,22 @@ func (b *Builder) Run(pkg string, s Settings) (*Result, error) {
 }
 
 // simulate runs one test, and returns how many subtests passed.
-func (b *Builder) simulate(bin, pkg string, t *Test, s Settings) int {
+func (b *Builder) simulate(bin, pkg string, t *Test, s Settings) []string {
 	first := b.world(bin, pkg, t.Name, s)
 	t.Sim, t.Why, t.Fingerprint, t.Steps, t.Virtual, t.Real = first.outcome, first.why, first.fingerprint, first.steps, first.virtual, first.real
+	runs := []*run{first}
 	if s.Twice {
 		second := b.world(bin, pkg, t.Name, s)
-		t.Parted = first.fingerprint != second.fingerprint
+		// A run that was interrupted for computing too long says that it may part.
+		t.Parted = first.fingerprint != second.fingerprint && !first.interrupted && !second.interrupted
+		runs = append(runs, second)
 	}
-	if s.Logs != "" {
-		file := filepath.Join(s.Logs, flat(pkg)+"-"+t.Name+".txt")
-		if err := os.WriteFile(file, []byte(first.output), 0o666); err != nil {
+	for i, r := range runs {
+		if s.Logs == "" {
+			break
+		}
+		file := filepath.Join(s.Logs, fmt.Sprintf("%s-%s-%d.txt", flat(pkg), t.Name, i+1))
+		if err := os.WriteFile(file, []byte(r.output), 0o666); err != nil {
 			t.Why += "; " + err.Error()
 		}
 	}
