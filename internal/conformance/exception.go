@@ -17,8 +17,8 @@ type Exception struct {
 	Reason  string
 }
 
-// External tells whether the test needs the internet: whether it passes for real
-// depends on where it runs, so it does not count.
+// External tells whether the test needs the internet: such tests are left out, as
+// whether they pass for real depends on where they run.
 func (e *Exception) External() bool { return strings.HasPrefix(e.Reason, "internet: ") }
 
 // Exceptions returns what exceptions.txt lists for a release.
@@ -54,13 +54,28 @@ func parseExceptions(text, release string) ([]Exception, error) {
 // A Verdict is a Result held against the exceptions.
 type Verdict struct {
 	Package string
-	Real    int // tests that pass for real and do not need the internet
+	Real    int // tests that pass for real
 	Sim     int // those of them that pass in simulation
 	Listed  []Exception
 	Broken  []Test   // fail in simulation and are not listed
 	Stale   []string // are listed and pass
 	Parted  []string // two runs of one seed differed
 	Result  *Result
+}
+
+// Problems tells, a line each, what is not as it should be.
+func (v *Verdict) Problems() []string {
+	var list []string
+	for _, t := range v.Broken {
+		list = append(list, fmt.Sprintf("%s.%s: %s in simulation, passes for real: %s", v.Package, t.Name, t.Sim, t.Why))
+	}
+	for _, name := range v.Stale {
+		list = append(list, fmt.Sprintf("%s.%s: passes in simulation; take it out of exceptions.txt", v.Package, name))
+	}
+	for _, name := range v.Parted {
+		list = append(list, fmt.Sprintf("%s.%s: two runs of one seed have different fingerprints", v.Package, name))
+	}
+	return list
 }
 
 // Percent is how many of the tests that pass for real pass in simulation.
@@ -85,11 +100,8 @@ func Judge(r *Result, list []Exception) *Verdict {
 			v.Stale = append(v.Stale, t.Name)
 		case t.Sim != Pass && !listed:
 			v.Broken = append(v.Broken, t)
-		case listed && !e.External():
+		case listed:
 			v.Listed = append(v.Listed, e)
-		}
-		if listed && e.External() {
-			continue
 		}
 		v.Real++
 		if t.Sim == Pass {
@@ -97,4 +109,15 @@ func Judge(r *Result, list []Exception) *Verdict {
 		}
 	}
 	return v
+}
+
+// External returns the tests of a package that need the internet.
+func External(pkg string, list []Exception) []string {
+	var names []string
+	for _, e := range list {
+		if e.Package == pkg && e.External() {
+			names = append(names, e.Test)
+		}
+	}
+	return names
 }

@@ -33,3 +33,14 @@ func Packages() []string {
 	}
 	return paths
 }
+
+// Quick returns those of them that everyday tests run.
+func Quick() []string {
+	var paths []string
+	for _, p := range packages {
+		if p.quick {
+			paths = append(paths, p.path)
+		}
+	}
+	return paths
+}

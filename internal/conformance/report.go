@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Report renders verdicts as the section of a Go version in docs/conformance.md.
+// Report renders verdicts as the section of a Go release in docs/conformance.md.
 func Report(version string, verdicts []*Verdict) string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s:\n\n", version)
 	b.WriteString("| package | pass for real | pass in simulation | | subtests: real, simulated | listed |\n|---|---|---|---|---|---|\n")
 	for _, v := range verdicts {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %d, %d | %d |\n", v.Package, v.Real, v.Sim, v.Percent(), v.Result.RealSubtests, v.Result.SimSubtests, len(v.Listed))
@@ -30,26 +31,26 @@ func Report(version string, verdicts []*Verdict) string {
 	return b.String()
 }
 
-func marks(version string) (begin, end string) {
-	return "<!-- conform " + version + " -->\n", "<!-- end of " + version + " -->\n"
+func marks(release string) (begin, end string) {
+	return "<!-- go" + release + " -->\n", "<!-- end of go" + release + " -->\n"
 }
 
-// WriteDoc replaces the section of a Go version in the page.
-func WriteDoc(file, version, section string) error {
+// WriteDoc replaces the section of a Go release in the page.
+func WriteDoc(file, release, section string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	before, _, after, err := section3(string(data), version)
+	before, _, after, err := cut(string(data), release)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return os.WriteFile(file, []byte(before+"\n"+section+"\n"+after), 0o666)
 }
 
-// section3 splits a page into what is before, in and after a version's section.
-func section3(page, version string) (before, section, after string, err error) {
-	begin, end := marks(version)
+// cut splits a page into what is before, in and after a release's section.
+func cut(page, release string) (before, section, after string, err error) {
+	begin, end := marks(release)
 	i, j := strings.Index(page, begin), strings.Index(page, end)
 	if i < 0 || j < i {
 		return "", "", "", fmt.Errorf("expected the lines %q and %q, found none", begin, end)
@@ -60,9 +61,9 @@ func section3(page, version string) (before, section, after string, err error) {
 
 var row = regexp.MustCompile(`(?m)^\| (\S+) \| \d+ \| \d+ \| ([0-9.]+) % \|`)
 
-// Promised reads what the page promises for a Go version, in per cent by package.
-func Promised(page, version string) (map[string]float64, error) {
-	_, section, _, err := section3(page, version)
+// Promised reads what the page promises for a Go release, in per cent by package.
+func Promised(page, release string) (map[string]float64, error) {
+	_, section, _, err := cut(page, release)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,6 +21,7 @@ type Settings struct {
 	Parallel int           // processes at a time
 	Limit    time.Duration // real time that a test may take in simulation
 	Twice    bool          // run each test twice, and compare the fingerprints
+	Skip     []string      // tests that are left out
 	Logs     string        // folder that keeps each test's output; none if empty
 }
 
@@ -69,6 +71,9 @@ func (b *Builder) Run(pkg string, s Settings) (*Result, error) {
 	args := []string{"-test.v=test2json", "-test.timeout=10m"}
 	if s.Run != "" {
 		args = append(args, "-test.run="+s.Run)
+	}
+	if len(s.Skip) > 0 {
+		args = append(args, "-test.skip=^("+strings.Join(s.Skip, "|")+")$")
 	}
 	out, _ := b.exec(realBin, pkg, 11*time.Minute, args...) // that tests fail is no error
 	names, of, subtests := outcomes(out)

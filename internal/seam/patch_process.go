@@ -20,6 +20,9 @@ func processPatches() []Patch {
 		{File: "runtime/mcleanup.go", Edits: []Edit{
 			{In: "func AddCleanup[", Find: "func AddCleanup[T, S any](ptr *T, cleanup func(S), arg S) Cleanup {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn Cleanup{}\n\t}\n"},
 		}},
+		{File: "runtime/mheap.go", Edits: []Edit{
+			{In: "func internal_weak_runtime_registerWeakPointer(", Find: "\treturn ", Replace: "\tdstKeep(p)\n$0"},
+		}},
 		// Every simulated machine is alike, whatever the real one is.
 		{File: "runtime/debug.go", Edits: []Edit{
 			{In: "func NumCPU()", Find: "func NumCPU() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},

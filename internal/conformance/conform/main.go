@@ -20,14 +20,15 @@ func main() {
 	flag.DurationVar(&s.Limit, "limit", time.Minute, "real `time` that a test may take in simulation")
 	flag.BoolVar(&s.Twice, "twice", false, "run each test twice and compare the fingerprints")
 	flag.StringVar(&s.Logs, "logs", "", "keep each test's output in this `folder`")
+	doc := flag.String("doc", "", "rewrite this Go version's section of this `page`; then all packages that it covers have to be named, or none")
 	flag.Parse()
-	if err := run(flag.Args(), s); err != nil {
+	if err := run(flag.Args(), s, *doc); err != nil {
 		fmt.Fprintf(os.Stderr, "conform: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(pkgs []string, s conformance.Settings) error {
+func run(pkgs []string, s conformance.Settings, doc string) error {
 	dir, err := os.MkdirTemp("", "dst-conform-")
 	if err != nil {
 		return err
@@ -49,25 +50,38 @@ func run(pkgs []string, s conformance.Settings) error {
 	if err != nil {
 		return err
 	}
+	list, err := conformance.Exceptions(b.Toolchain.Release)
+	if err != nil {
+		return err
+	}
 	if len(pkgs) == 0 {
 		pkgs = conformance.Packages()
 	}
+	var verdicts []*conformance.Verdict
+	bad := 0
 	for _, pkg := range pkgs {
 		began := time.Now()
+		s.Skip = conformance.External(pkg, list)
 		r, err := b.Run(pkg, s)
 		if err != nil {
 			return err
 		}
-		for _, t := range r.Tests {
-			if t.Sim != conformance.Pass {
-				fmt.Printf("%s: %s.%s: %s\n", t.Sim, pkg, t.Name, t.Why)
-			}
-			if t.Parted {
-				fmt.Printf("parted: %s.%s\n", pkg, t.Name)
-			}
+		v := conformance.Judge(r, list)
+		verdicts = append(verdicts, v)
+		bad += len(v.Broken) + len(v.Stale) + len(v.Parted)
+		for _, problem := range v.Problems() {
+			fmt.Println(problem)
 		}
-		fmt.Printf("%s %s: %d pass for real, %d of them in simulation (%.1f%%); subtests %d, %d; real fail %v; %v\n", b.Toolchain.Version, pkg,
-			len(r.Tests), r.Passed(), 100*float64(r.Passed())/float64(len(r.Tests)), r.RealSubtests, r.SimSubtests, r.RealFailed, time.Since(began).Round(time.Second))
+		fmt.Printf("%s %s: %d of %d (%.1f %%), subtests %d of %d, %d listed, failed for real %v, %v\n", b.Toolchain.Version, pkg,
+			v.Sim, v.Real, v.Percent(), r.SimSubtests, r.RealSubtests, len(v.Listed), r.RealFailed, time.Since(began).Round(time.Second))
+	}
+	if doc != "" {
+		if err := conformance.WriteDoc(doc, b.Toolchain.Release, conformance.Report(b.Toolchain.Version, verdicts)); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d tests are not what exceptions.txt says, or not deterministic", bad)
 	}
 	return nil
 }

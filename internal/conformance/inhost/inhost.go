@@ -82,7 +82,30 @@ func copyFiles(h *dst.Host, dir string) error {
 	if err := copyTree(h, filepath.Join(src, "testdata")); err != nil {
 		return err
 	}
+	if up := filepath.Dir(dir); up != src {
+		if err := copyDir(h, up); err != nil {
+			return err
+		}
+	}
 	return copyTree(h, dir)
+}
+
+// copyDir gives the host the files that lie in dir itself.
+func copyDir(h *dst.Host, dir string) error {
+	list, err := os.ReadDir(dir)
+	for _, e := range list {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err == nil {
+			err = h.Disk().WriteFile(filepath.Join(dir, e.Name()), data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func copyTree(h *dst.Host, dir string) error {
