@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 	for _, pkg := range pkgs {
 		t.Run(pkg, func(t *testing.T) {
 			// Twice costs little for the quick ones, and shows what is not deterministic.
-			r, err := b.Run(pkg, Settings{Seed: 1, Parallel: runtime.GOMAXPROCS(0), Limit: time.Minute, Twice: !all, Skip: External(pkg, list)})
+			r, err := b.Run(pkg, Settings{Seed: 1, Parallel: runtime.GOMAXPROCS(0), Limit: 3 * time.Minute, Twice: !all, Skip: External(pkg, list)})
 			if err != nil {
 				t.Fatal(err)
 			}

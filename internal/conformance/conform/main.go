@@ -17,7 +17,7 @@ func main() {
 	flag.StringVar(&s.Run, "run", "", "run only tests that match this `pattern`")
 	flag.Uint64Var(&s.Seed, "seed", 1, "the `seed` of each world")
 	flag.IntVar(&s.Parallel, "p", 2, "run so `many` processes at a time")
-	flag.DurationVar(&s.Limit, "limit", time.Minute, "real `time` that a test may take in simulation")
+	flag.DurationVar(&s.Limit, "limit", 3*time.Minute, "real `time` that a test may take in simulation")
 	flag.BoolVar(&s.Twice, "twice", false, "run each test twice and compare the fingerprints")
 	flag.StringVar(&s.Logs, "logs", "", "keep each test's output in this `folder`")
 	doc := flag.String("doc", "", "rewrite this Go version's section of this `page`; then all packages that it covers have to be named, or none")
