@@ -8,24 +8,57 @@ import (
 	"strings"
 )
 
-// Report renders verdicts as the section of a Go release in docs/conformance.md.
-func Report(version string, verdicts []*Verdict) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:\n\n", version)
-	b.WriteString("| package | pass for real | pass in simulation | | subtests: real, simulated | listed |\n|---|---|---|---|---|---|\n")
+// A Report is the section of a Go release in docs/conformance.md: for each
+// package its row of the table, and the list of what does not pass.
+type Report struct {
+	rows, lists map[string]string
+}
+
+// NewReport makes a Report of verdicts on a Go version.
+func NewReport(version string, verdicts []*Verdict) *Report {
+	r := &Report{rows: map[string]string{}, lists: map[string]string{}}
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% | %d, %d | %d |\n", v.Package, v.Real, v.Sim, v.Percent(), v.Result.RealSubtests, v.Result.SimSubtests, len(v.Listed))
-	}
-	for _, v := range verdicts {
-		if len(v.Listed)+len(v.Broken) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "\n%s:\n\n", v.Package)
+		r.rows[v.Package] = fmt.Sprintf("| %s | %d | %d | %.1f %% | %d, %d | %d | %s |\n",
+			v.Package, v.Real, v.Sim, v.Percent(), v.Result.RealSubtests, v.Result.SimSubtests, len(v.Listed), version)
+		var b strings.Builder
 		for _, e := range v.Listed {
 			fmt.Fprintf(&b, "- %s: %s\n", e.Test, e.Reason)
 		}
 		for _, t := range v.Broken {
 			fmt.Fprintf(&b, "- %s: **not explained**\n", t.Name)
+		}
+		r.lists[v.Package] = b.String()
+	}
+	return r
+}
+
+var (
+	anyRow  = regexp.MustCompile(`(?m)^\| (\S+) \| \d.*\n`)
+	anyList = regexp.MustCompile(`(?m)^(\S+):\n\n((?:- .*\n)+)`)
+)
+
+// keep takes over what a section says of packages that r is not about.
+func (r *Report) keep(section string) {
+	lists := map[string]string{}
+	for _, m := range anyList.FindAllStringSubmatch(section, -1) {
+		lists[m[1]] = m[2]
+	}
+	for _, m := range anyRow.FindAllStringSubmatch(section, -1) {
+		if _, ok := r.rows[m[1]]; !ok {
+			r.rows[m[1]], r.lists[m[1]] = m[0], lists[m[1]]
+		}
+	}
+}
+
+func (r *Report) String() string {
+	var b strings.Builder
+	b.WriteString("| package | pass for real | pass in simulation | | subtests: real, simulated | listed | with |\n|---|---|---|---|---|---|---|\n")
+	for _, p := range packages {
+		b.WriteString(r.rows[p.path])
+	}
+	for _, p := range packages {
+		if list := r.lists[p.path]; list != "" {
+			fmt.Fprintf(&b, "\n%s:\n\n%s", p.path, list)
 		}
 	}
 	return b.String()
@@ -35,17 +68,18 @@ func marks(release string) (begin, end string) {
 	return "<!-- go" + release + " -->\n", "<!-- end of go" + release + " -->\n"
 }
 
-// WriteDoc replaces the section of a Go release in the page.
-func WriteDoc(file, release, section string) error {
+// WriteDoc brings the section of a Go release in the page up to date.
+func WriteDoc(file, release string, r *Report) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	before, _, after, err := cut(string(data), release)
+	before, section, after, err := cut(string(data), release)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return os.WriteFile(file, []byte(before+"\n"+section+"\n"+after), 0o666)
+	r.keep(section)
+	return os.WriteFile(file, []byte(before+"\n"+r.String()+"\n"+after), 0o666)
 }
 
 // cut splits a page into what is before, in and after a release's section.

@@ -20,7 +20,7 @@ func main() {
 	flag.DurationVar(&s.Limit, "limit", 3*time.Minute, "real `time` that a test may take in simulation")
 	flag.BoolVar(&s.Twice, "twice", false, "run each test twice and compare the fingerprints")
 	flag.StringVar(&s.Logs, "logs", "", "keep each test's output in this `folder`")
-	doc := flag.String("doc", "", "rewrite this Go version's section of this `page`; then all packages that it covers have to be named, or none")
+	doc := flag.String("doc", "", "bring the rows of these packages in this `page` up to date")
 	flag.Parse()
 	if err := run(flag.Args(), s, *doc); err != nil {
 		fmt.Fprintf(os.Stderr, "conform: %v\n", err)
@@ -76,7 +76,7 @@ func run(pkgs []string, s conformance.Settings, doc string) error {
 			v.Sim, v.Real, v.Percent(), r.SimSubtests, r.RealSubtests, len(v.Listed), r.RealFailed, time.Since(began).Round(time.Second))
 	}
 	if doc != "" {
-		if err := conformance.WriteDoc(doc, b.Toolchain.Release, conformance.Report(b.Toolchain.Version, verdicts)); err != nil {
+		if err := conformance.WriteDoc(doc, b.Toolchain.Release, conformance.NewReport(b.Toolchain.Version, verdicts)); err != nil {
 			return err
 		}
 	}

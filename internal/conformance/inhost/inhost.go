@@ -82,7 +82,7 @@ func copyFiles(h *dst.Host, dir string) error {
 	if err := copyTree(h, filepath.Join(src, "testdata")); err != nil {
 		return err
 	}
-	if up := filepath.Dir(dir); up != src {
+	for _, up := range []string{src, filepath.Dir(dir)} {
 		if err := copyDir(h, up); err != nil {
 			return err
 		}
