@@ -118,4 +118,5 @@ type ProcessState interface {
 	Clearenv()
 	Environ() []string
 	Exec(name string) error
+	Godebug(name string) (text string, ok bool)
 }

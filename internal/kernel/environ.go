@@ -72,6 +72,34 @@ func (p *Process) Environ() []string {
 	return list
 }
 
+// Godebug returns what the process's environment sets in GODEBUG for name.
+func (p *Process) Godebug(name string) (text string, ok bool) {
+	if p == nil {
+		return "", false
+	}
+	sched.Enter()
+	defer sched.Leave()
+	if env := p.env["GODEBUG"]; env != p.godebugOf {
+		p.godebugOf = env
+		p.godebug = parseGodebug(env)
+	}
+	text, ok = p.godebug[name]
+	return text, ok
+}
+
+// parseGodebug reads a list of name=value: the last one of a name counts. What
+// follows a # is for package internal/bisect, which is not of use here.
+func parseGodebug(env string) map[string]string {
+	m := make(map[string]string)
+	for field := range strings.SplitSeq(env, ",") {
+		if name, text, ok := strings.Cut(field, "="); ok {
+			text, _, _ = strings.Cut(text, "#")
+			m[strings.Clone(name)] = strings.Clone(text)
+		}
+	}
+	return m
+}
+
 // An ExecError tells that a simulated host tried to run a program.
 type ExecError struct{ Name string }
 

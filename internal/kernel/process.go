@@ -127,6 +127,9 @@ type Process struct {
 	umask uint32
 	dead  bool
 
+	godebug   map[string]string // settings in godebugOf
+	godebugOf string            // GODEBUG as it was last read
+
 	abstract map[abstractName]*unixSock // names bound outside of the file system
 	autobind uint32                     // such names made so far
 	messages []*unixMsg                 // to be used again

@@ -240,7 +240,9 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysFadvise(c)
 
 	// Files: what programs do without, and ask for all the same.
-	case syscall.SYS_SENDFILE, syscall.SYS_SPLICE, syscall.SYS_TEE:
+	case syscall.SYS_SENDFILE:
+		return p.sysSendfile(c)
+	case syscall.SYS_SPLICE, syscall.SYS_TEE:
 		return 0, syscall.EINVAL
 	case syscall.SYS_GETXATTR, syscall.SYS_SETXATTR, syscall.SYS_LISTXATTR, syscall.SYS_REMOVEXATTR,
 		syscall.SYS_FGETXATTR, syscall.SYS_FSETXATTR, syscall.SYS_LGETXATTR, syscall.SYS_LSETXATTR,

@@ -54,8 +54,8 @@ func firstLine(s string) string {
 	return s
 }
 
-// apply returns src with the edits of p made, in order.
-func (p *Patch) apply(src string) (string, error) {
+// Apply returns src with the edits of p made, in order.
+func (p *Patch) Apply(src string) (string, error) {
 	for _, e := range p.Edits {
 		start, end := 0, len(src)
 		if e.In != "" {

@@ -7,7 +7,7 @@ func clockPatches() []Patch {
 			{In: "func time_runtimeNow(", Find: "\treturn time_now()\n",
 				Replace: "\tif sec, nsec, mono, ok := dstNow(); ok {\n\t\treturn sec, nsec, mono\n\t}\n$0"},
 			{In: "func time_runtimeNano(", Find: "\treturn nanotime()\n", Replace: "\treturn dstNano()\n"},
-			{In: "type timer struct {", Find: "\tts *timers\n", Replace: "$0\n\tdstw *dstWorld // world whose clock it follows, or nil\n\tdsth *dstHost  // host that set it\n"},
+			{In: "type timer struct {", Find: "\tts *timers\n", Replace: "$0\n\tdstw *dstWorld // world whose clock it follows, unless isFake; or nil\n\tdsth *dstHost  // host that set it\n"},
 			{In: "func timeSleep(", Find: "\t\tnow = nanotime()\n",
 				Replace: "\t\tif h := gp.dst.host; h != nil {\n\t\t\tnow = h.world.now\n\t\t\tns = h.virtual(ns)\n\t\t} else {\n\t\t\tnow = nanotime()\n\t\t}\n"},
 			{In: "func timeSleep(", Find: "\tif t.isFake {\n", Replace: "\tif t.isFake || gp.dst.world != nil {\n"},
@@ -16,7 +16,7 @@ func clockPatches() []Patch {
 			{In: "func (t *timer) modify(", Find: "\tt.trace(\"modify\")\n", Replace: "$0\tdstOwn(t)\n"},
 			{In: "func (t *timer) modify(", Find: "\tif wake {\n", Replace: "\tif wake && t.dstw == nil {\n"},
 			{In: "func (t *timer) maybeAdd(", Find: "\tvar ts *timers\n\tif t.isFake {\n",
-				Replace: "\tvar ts *timers\n\tif t.dstw != nil {\n\t\tts = &t.dstw.timers\n\t} else if t.isFake {\n"},
+				Replace: "\tvar ts *timers\n\tif t.dstw != nil && !t.isFake {\n\t\tts = &t.dstw.timers\n\t} else if t.isFake {\n"},
 			{In: "func (t *timer) maybeAdd(", Find: "\t\tt.state |= timerHeaped\n",
 				Replace: "\t\tif t.dstw != nil {\n\t\t\tt.rand = uint32(dstDraw(&t.dstw.rng))\n\t\t}\n$0"},
 			{In: "func (t *timer) maybeAdd(", Find: "\tif wake {\n", Replace: "\tif wake && t.dstw == nil {\n"},
@@ -26,6 +26,15 @@ func clockPatches() []Patch {
 			{In: "func (t *timer) unlockAndRun(", Find: "\tf := t.f\n", Replace: "\tdstw, dsth := t.dstw, t.dsth\n$0"},
 			{In: "func (t *timer) unlockAndRun(", Find: "\tf(arg, seq, delay)\n",
 				Replace: "\tif dstw != nil {\n\t\tdstFire(dstw, dsth, f, arg, seq, delay)\n\t} else {\n\t\tf(arg, seq, delay)\n\t}\n"},
+		}},
+		// A bubble of testing/synctest keeps its own time in a world, too; who wakes
+		// when it is idle waits for the token.
+		{File: "runtime/proc.go", Edits: []Edit{
+			{In: "func park_m(", Find: "\t\tbubble.decActive()\n\t}\n\n", Replace: "\t\tdstDecActive(bubble, gp)\n\t}\n\n"},
+		}},
+		{File: "runtime/synctest.go", Edits: []Edit{
+			{In: "func synctestRun(", Find: "\t\trunqput(pp, bubble.main, true)\n\t\twakep()\n",
+				Replace: "\t\tif !dstReady(bubble.main) {\n\t\t\trunqput(pp, bubble.main, true)\n\t\t\twakep()\n\t\t}\n"},
 		}},
 	}
 }

@@ -5,6 +5,7 @@ package seam
 func processPatches() []Patch {
 	return []Patch{
 		{File: "runtime/panic.go", Edits: []Edit{
+			{In: "func gopanic(", Find: "debug.panicnil.Load() != 1", Replace: "!dstPanicnil()"},
 			{In: "func fatalpanic(", Find: "\tvar docrash bool\n", Replace: "$0\tif msgs != nil {\n\t\tdstPanicked(msgs.arg, false)\n\t}\n"},
 			{In: "func sync_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
 			{In: "func maps_fatal(", Find: "\tfatal(s)\n", Replace: "\tdstPanicked(s, true)\n$0"},
@@ -19,11 +20,17 @@ func processPatches() []Patch {
 		{File: "runtime/mcleanup.go", Edits: []Edit{
 			{In: "func AddCleanup[", Find: "func AddCleanup[T, S any](ptr *T, cleanup func(S), arg S) Cleanup {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn Cleanup{}\n\t}\n"},
 		}},
+		{File: "runtime/mheap.go", Edits: []Edit{
+			{In: "func internal_weak_runtime_registerWeakPointer(", Find: "\treturn ", Replace: "\tdstKeep(p)\n$0"},
+		}},
 		// Every simulated machine is alike, whatever the real one is.
 		{File: "runtime/debug.go", Edits: []Edit{
 			{In: "func NumCPU()", Find: "func NumCPU() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},
 			{In: "func GOMAXPROCS(", Find: "func GOMAXPROCS(n int) int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn dstCPUs\n\t}\n"},
 			{In: "func NumGoroutine()", Find: "func NumGoroutine() int {\n", Replace: "$0\tif dst_inHost() {\n\t\treturn int(getg().dst.host.live)\n\t}\n"},
+		}},
+		{File: "runtime/mprof.go", Edits: []Edit{
+			{In: "func Stack(", Find: "tracebackothers(gp)", Replace: "dstTracebackOthers(gp)"},
 		}},
 		{File: "runtime/runtime.go", Edits: []Edit{
 			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
@@ -37,6 +44,11 @@ func processPatches() []Patch {
 			{In: "func Unsetenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Unsetenv(key)\n\t}\n$0"},
 			{In: "func Clearenv(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\te.Clearenv()\n\t\treturn\n\t}\n$0"},
 			{In: "func Environ(", Find: "\tcopyenv()\n", Replace: "\tif e := dstEnv(); e != nil {\n\t\treturn e.Environ()\n\t}\n$0"},
+		}},
+		// Settings are the process's, too. Of the runtime's own, which it reads at its start,
+		// panicnil is, too.
+		{File: "internal/godebug/godebug.go", Edits: []Edit{
+			{In: "func (s *Setting) Value()", Find: "\tv := *s.value.Load()\n", Replace: "\tif text, ok := s.dstValue(); ok {\n\t\treturn text\n\t}\n$0"},
 		}},
 		{File: "syscall/exec_unix.go", Edits: []Edit{
 			{In: "func forkExec(", Find: "func forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {\n",

@@ -17,6 +17,7 @@ func schedulerPatches() []Patch {
 			// stack, nearly every goroutine would have to move to a larger one.
 			{In: "func newproc1(", Find: "malg(stackMin)", Replace: "malg(dstStack)"},
 			{In: "func newproc1(", Find: "\t\tnewg.bubble = callergp.bubble\n", Replace: "$0\t\tdstInherit(newg, callergp)\n"},
+			{In: "func newproc1(", Find: "\tnewg.goid = pp.goidcache\n", Replace: "$0\tdstSetGoid(newg)\n"},
 			// A holder that parks for a reason of the program passes the token on.
 			{In: "func park_m(", Find: "\tmp := getg().m\n", Replace: "$0\tdstw := dstParking(gp)\n"},
 			{In: "func park_m(", Find: "\t\tif !ok {\n", Replace: "$0\t\t\tif dstw != nil {\n\t\t\t\tdstw.holder.set(gp)\n\t\t\t}\n"},

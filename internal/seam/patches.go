@@ -11,5 +11,6 @@ func patches(release, goarch string) []Patch {
 	list = append(list, processPatches()...)
 	list = append(list, sharedPatches()...)
 	list = append(list, ownPatches(release)...)
+	list = append(list, orderPatches()...)
 	return list
 }

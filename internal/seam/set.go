@@ -69,7 +69,7 @@ func (s *set) changes(t *Toolchain) ([]change, error) {
 			c = &change{file: p.File, before: string(data), after: string(data)}
 			byFile[p.File] = c
 		}
-		after, err := p.apply(c.after)
+		after, err := p.Apply(c.after)
 		if err != nil {
 			if ae, ok := errors.AsType[*AnchorError](err); ok {
 				ae.Version = t.Version

@@ -1,0 +1,136 @@
+//go:build dst
+
+// Package inhost runs the tests of the binary that it is linked into as the
+// program of a simulated host. The overlay of package conformance makes it
+// github.com/dstkit/dst/inhost, as tests of the standard library may not import
+// what is internal to another module.
+package inhost
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	_ "unsafe" // for linkname
+
+	"github.com/dstkit/dst"
+)
+
+// virtualLimit ends a test that waits for ever with something pending: just
+// before package testing's own limit in the host, whose report has no hosts.
+const virtualLimit = 9 * time.Minute
+
+func init() { setMain(run) }
+
+//go:linkname shareState runtime.dst_shareState
+func shareState()
+
+//go:linkname setMain testing.dstSetMain
+func setMain(f func(runTest func(testing.InternalTest) int))
+
+//go:linkname testMain main.main
+func testMain()
+
+// run is called where the binary's main function is about to run its tests, and
+// does not return.
+func run(runTest func(testing.InternalTest) int) {
+	shareState() // tests of a package look into its variables, and there is one process only
+	os.Exit(runTest(testing.InternalTest{Name: "InHost", F: inHost}))
+}
+
+func inHost(t *testing.T) {
+	dst.Run(t, func(w *dst.World) {
+		dir, err := os.Getwd()
+		if err != nil {
+			w.Fatalf("%v", err)
+		}
+		h := w.Host("test").Env("HOME=/root", "USER=root", "PATH=/usr/bin:/bin", "PWD="+dir)
+		h.Args(os.Args...)
+		if err := copyFiles(h, dir); err != nil {
+			w.Fatalf("%v", err)
+		}
+		h.Do(func() {
+			if err := os.Chdir(dir); err != nil {
+				panic(err)
+			}
+			testMain()
+		})
+		if err := h.Err(); err != nil {
+			w.Fatalf("%v", err)
+		}
+	}, dst.Seeds(1), dst.Limit(virtualLimit))
+}
+
+// copyFiles gives the host the source and test data of the package in dir, those
+// that packages share, and files of the machine that tests read.
+func copyFiles(h *dst.Host, dir string) error {
+	for _, file := range []string{"/etc/services", "/etc/protocols", "/etc/mime.types"} {
+		if data, err := os.ReadFile(file); err == nil {
+			if err := h.Disk().WriteFile(file, data); err != nil {
+				return err
+			}
+		}
+	}
+	// Tests bring name servers of their own.
+	h.Disk().AddGenerated("/etc/nsswitch.conf", func() []byte { return []byte("hosts: files dns\n") })
+	src := dir
+	for filepath.Base(src) != "src" && src != "/" {
+		src = filepath.Dir(src)
+	}
+	if err := copyTree(h, filepath.Join(src, "testdata")); err != nil {
+		return err
+	}
+	for _, up := range []string{src, filepath.Dir(dir)} {
+		if err := copyDir(h, up); err != nil {
+			return err
+		}
+	}
+	return copyTree(h, dir)
+}
+
+// copyDir gives the host the files that lie in dir itself.
+func copyDir(h *dst.Host, dir string) error {
+	list, err := os.ReadDir(dir)
+	for _, e := range list {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err == nil {
+			err = h.Disk().WriteFile(filepath.Join(dir, e.Name()), data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func copyTree(h *dst.Host, dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if path != dir && !strings.Contains(path+"/", "/testdata/") {
+				return fs.SkipDir // another package's
+			}
+			return h.Disk().MkdirAll(path)
+		case d.Type() == fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err == nil {
+				h.Disk().AddSymlink(path, target)
+			}
+			return err
+		case d.Type().IsRegular():
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return h.Disk().WriteFile(path, data)
+		}
+		return nil
+	})
+}
