@@ -46,12 +46,12 @@ func sortedFix(pass *analysis.Pass, l *order.Loop) (analysis.SuggestedFix, bool)
 	head := fmt.Sprintf("_, %s := range slices.Sorted(maps.Keys(%s))", key, x)
 	edits := []analysis.TextEdit{{Pos: rng.Key.Pos(), End: rng.X.End(), NewText: []byte(head)}}
 	if v, ok := name(rng.Value); ok {
+		at := rng.Body.List[0].Pos() // an empty body shows nothing of its order
 		indent := "\n"
 		for range pass.Fset.Position(rng.Pos()).Column {
 			indent += "\t"
 		}
-		at := rng.Body.Lbrace + 1
-		edits = append(edits, analysis.TextEdit{Pos: at, End: at, NewText: fmt.Appendf(nil, "%s%s := %s[%s]", indent, v, x, key)})
+		edits = append(edits, analysis.TextEdit{Pos: at, End: at, NewText: fmt.Appendf(nil, "%s := %s[%s]%s", v, x, key, indent)})
 	}
 	edits = append(edits, imports(file, "maps", "slices")...)
 	return analysis.SuggestedFix{Message: "Iterate in the order of the keys", TextEdits: edits}, true
@@ -155,18 +155,30 @@ func imports(file *ast.File, paths ...string) []analysis.TextEdit {
 			break
 		}
 	}
-	if decl == nil || !decl.Lparen.IsValid() {
+	if decl == nil {
 		text := "\n\nimport ("
 		for _, p := range missing {
 			text += "\n\t" + strconv.Quote(p)
 		}
-		text += "\n)"
 		at := file.Name.End()
-		if decl != nil {
-			at = decl.End()
-			text = text[1:]
+		return []analysis.TextEdit{{Pos: at, End: at, NewText: []byte(text + "\n)")}}
+	}
+	if !decl.Lparen.IsValid() {
+		// import "fmt" becomes a group.
+		only := decl.Specs[0].(*ast.ImportSpec)
+		path, _ := strconv.Unquote(only.Path.Value)
+		before, after := "(\n\t", ""
+		for _, p := range missing {
+			if p < path {
+				before += strconv.Quote(p) + "\n\t"
+			} else {
+				after += "\n\t" + strconv.Quote(p)
+			}
 		}
-		return []analysis.TextEdit{{Pos: at, End: at, NewText: []byte(text)}}
+		return []analysis.TextEdit{
+			{Pos: only.Pos(), End: only.Pos(), NewText: []byte(before)},
+			{Pos: only.End(), End: only.End(), NewText: []byte(after + "\n)")},
+		}
 	}
 	var edits []analysis.TextEdit
 	for _, p := range missing {

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -68,15 +69,15 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	fact := &Fact{Module: in.mod}
 	if !in.Std() || hasFacts(pass.Pkg.Path()) {
-		fact.Funcs = make(map[string]*Summary)
 		for _, f := range in.Funcs {
 			if f.Obj == nil || !f.Obj.Exported() {
 				continue
 			}
 			if s := f.sum.exported(in.Std()); !s.empty() {
-				fact.Funcs[Key(f.Obj)] = s
+				fact.Funcs = append(fact.Funcs, Named{Key(f.Obj), s})
 			}
 		}
+		slices.SortStableFunc(fact.Funcs, func(a, b Named) int { return strings.Compare(a.Key, b.Key) })
 	}
 	if !in.Std() {
 		fact.Init = in.initReach()
@@ -145,7 +146,7 @@ func (in *Info) Summary(obj types.Object) *Summary {
 		return nil
 	}
 	if f := in.fact(obj.Pkg()); f != nil {
-		return f.Funcs[Key(obj)]
+		return f.summary(Key(obj))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package effect
 import (
 	"fmt"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -53,7 +54,7 @@ func (s *Summary) To(k Kind) (Reach, bool) {
 
 // exported returns what importers may see: std's own writing and starting of
 // goroutines is in the table for std, as far as it can be seen at all.
-func (s *Summary) exported(std bool) *Summary {
+func (s *Summary) exported(std bool) Summary {
 	out := Summary{Reach: s.Reach, Writes: s.Writes, How: s.How, Sorts: s.Sorts}
 	if std {
 		out.Reach = nil
@@ -63,7 +64,7 @@ func (s *Summary) exported(std bool) *Summary {
 			}
 		}
 	}
-	return &out
+	return out
 }
 
 func (s *Summary) empty() bool {
@@ -91,9 +92,24 @@ func (s *Summary) add(r Reach) bool {
 
 // A Fact is what a package tells those that import it.
 type Fact struct {
-	Module string              // its module's path; "std" for the standard library
-	Funcs  map[string]*Summary // by [Key]
-	Init   []Reach             // what its initialisation reaches, with its imports' outside of std
+	Module string  // its module's path; "std" for the standard library
+	Funcs  []Named // in the order of their names, so that a fact has one encoding
+	Init   []Reach // what its initialisation reaches, with its imports' outside of std
+}
+
+// A Named is the summary of one function, method or variable.
+type Named struct {
+	Key string // see [Key]
+	Summary
+}
+
+// summary looks a function up by its key.
+func (f *Fact) summary(key string) *Summary {
+	i, ok := slices.BinarySearchFunc(f.Funcs, key, func(n Named, key string) int { return strings.Compare(n.Key, key) })
+	if !ok {
+		return nil
+	}
+	return &f.Funcs[i].Summary
 }
 
 var _ analysis.Fact = (*Fact)(nil)

@@ -32,6 +32,7 @@ type loopBody struct {
 	counters []types.Object        // outer integers that the loop counts with
 	aliases  map[types.Object]bool // loop variables that stand for outer memory
 	inlined  map[*ast.FuncLit]bool
+	called   []*ast.FuncLit // the function's own closures that the loop calls: their variables are the iteration's
 }
 
 type target struct {
@@ -80,6 +81,11 @@ func (b *loopBody) see(pos token.Pos, what, chain string) {
 func (b *loopBody) inside(obj types.Object) bool {
 	if obj == nil {
 		return false
+	}
+	for _, lit := range b.called {
+		if lit.Pos() <= obj.Pos() && obj.Pos() < lit.End() {
+			return true
+		}
 	}
 	return b.node.Pos() <= obj.Pos() && obj.Pos() < b.node.End() || obj == b.key || obj == b.iter
 }
@@ -456,7 +462,8 @@ func (b *loopBody) call(call *ast.CallExpr, p place) {
 			}
 		}
 	case *types.Var:
-		if lit := b.lits[callee]; lit != nil {
+		if lit := b.lits[callee]; lit != nil && b.argsDep(call) && !b.inlined[lit] {
+			b.called = append(b.called, lit)
 			b.literal(lit, p)
 		}
 	case *types.Func:
