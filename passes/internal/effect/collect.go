@@ -129,10 +129,11 @@ type collector struct {
 	f      *Func
 	params map[types.Object]root
 	called map[*ast.Ident]bool // identifiers that stand for a callee
+	set    map[*ast.Ident]bool // identifiers that are assigned to
 }
 
 func newCollector(in *Info, f *Func, sig *types.Signature) *collector {
-	c := &collector{in: in, f: f, params: make(map[types.Object]root), called: make(map[*ast.Ident]bool)}
+	c := &collector{in: in, f: f, params: make(map[types.Object]root), called: make(map[*ast.Ident]bool), set: make(map[*ast.Ident]bool)}
 	if sig == nil {
 		return c
 	}
@@ -181,6 +182,11 @@ func (c *collector) walk(n ast.Node, runs bool) {
 			c.change(n, n.Chan, "a send", runs)
 		case *ast.AssignStmt:
 			c.assign(n, runs)
+			for _, l := range n.Lhs {
+				if id, ok := l.(*ast.Ident); ok {
+					c.set[id] = true // set, not used
+				}
+			}
 		}
 		return true
 	})
@@ -198,7 +204,7 @@ func (c *collector) own(n ast.Node, r Reach) {
 
 func (c *collector) mention(id *ast.Ident, runs bool) {
 	obj := c.in.pass.TypesInfo.Uses[id]
-	if obj == nil {
+	if obj == nil || c.set[id] {
 		return
 	}
 	switch o := obj.(type) {

@@ -32,6 +32,7 @@ func (in *Info) through(e edge) []Reach {
 	name := Name(e.obj)
 	_, isVar := e.obj.(*types.Var)
 	if k, ok := Source(e.obj); ok {
+		// To mention rand.Reader is to use it, to mention time.Now is not.
 		return []Reach{{k, e.runs && (isVar || !e.value), name}}
 	}
 	if c, ok := strings.CutPrefix(e.obj.Name(), "_Cfunc_"); ok {
@@ -46,7 +47,11 @@ func (in *Info) through(e edge) []Reach {
 		if r.Kind == Visible && (IsTeardown(e.obj.Name()) || e.value) {
 			continue
 		}
-		rs = append(rs, Reach{r.Kind, e.runs && (isVar || r.Runs && !e.value), link(name, r.Path)})
+		runs := r.Runs && !e.value
+		if isVar {
+			runs = !e.value || r.Kind == Rand
+		}
+		rs = append(rs, Reach{r.Kind, e.runs && runs, link(name, r.Path)})
 	}
 	return rs
 }
