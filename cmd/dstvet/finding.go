@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,8 +66,10 @@ func decode(r io.Reader) (*findings, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		for pkg, byName := range tree {
-			for name, raw := range byName {
+		for _, pkg := range slices.Sorted(maps.Keys(tree)) {
+			byName := tree[pkg]
+			for _, name := range slices.Sorted(maps.Keys(byName)) {
+				raw := byName[name]
 				if err := f.add(pkg, name, raw); err != nil {
 					return nil, err
 				}

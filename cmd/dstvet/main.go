@@ -48,7 +48,7 @@ func main() {
 	args := os.Args[1:]
 	if isProtocol(args) {
 		passes.AddFlags(flag.CommandLine)
-		unitchecker.Main(passes.All()...)
+		unitchecker.Main(passes.All()...) //dst:ignore wallclock for its debug log
 		return
 	}
 	os.Exit(run(args, os.Stdout, os.Stderr))
@@ -178,7 +178,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 func goCommand(args []string, stdout, stderr io.Writer) int {
 	cmd := exec.Command("go", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
-	err := cmd.Run()
+	err := cmd.Run() //dst:ignore escape go vet does the loading
 	if ee, ok := errors.AsType[*exec.ExitError](err); ok && ee.ExitCode() > 0 {
 		return ee.ExitCode()
 	}

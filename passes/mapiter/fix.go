@@ -46,7 +46,7 @@ func sortedFix(pass *analysis.Pass, l *order.Loop) (analysis.SuggestedFix, bool)
 	head := fmt.Sprintf("_, %s := range slices.Sorted(maps.Keys(%s))", key, x)
 	edits := []analysis.TextEdit{{Pos: rng.Key.Pos(), End: rng.X.End(), NewText: []byte(head)}}
 	if v, ok := name(rng.Value); ok {
-		at := rng.Body.List[0].Pos() // an empty body shows nothing of its order
+		at := bodyStart(pass, file, rng.Body)
 		indent := "\n"
 		for range pass.Fset.Position(rng.Pos()).Column {
 			indent += "\t"
@@ -55,6 +55,19 @@ func sortedFix(pass *analysis.Pass, l *order.Loop) (analysis.SuggestedFix, bool)
 	}
 	edits = append(edits, imports(file, "maps", "slices")...)
 	return analysis.SuggestedFix{Message: "Iterate in the order of the keys", TextEdits: edits}, true
+}
+
+// bodyStart is where the body's first line of its own begins, be it a statement or a
+// comment. An empty body shows nothing of its order and has no fix.
+func bodyStart(pass *analysis.Pass, file *ast.File, body *ast.BlockStmt) token.Pos {
+	at := body.List[0].Pos()
+	line := func(p token.Pos) int { return pass.Fset.Position(p).Line }
+	for _, g := range file.Comments {
+		if body.Lbrace < g.Pos() && g.Pos() < at && line(g.Pos()) > line(body.Lbrace) {
+			return g.Pos()
+		}
+	}
+	return at
 }
 
 func name(x ast.Expr) (string, bool) {

@@ -16,6 +16,8 @@ import (
 // Run analyses testdata/src/a at the default level and testdata/src/sim with -sim,
 // and checks that the first holds at least 20 constructs that are reported (lines
 // with a want comment) and 20 that are not (lines with an ok comment).
+//
+//dst:ignore wallclock,escape analysistest runs the go command
 func Run(t *testing.T, a *analysis.Analyzer) {
 	dir := analysistest.TestData()
 	t.Run("default", func(t *testing.T) { analysistest.Run(t, dir, a, "a") })
