@@ -43,6 +43,9 @@ func run(pass *analysis.Pass) (any, error) {
 		names = append(names, a.Name)
 	}
 	for _, d := range idx.All() {
+		if !report.Tests && report.InTest(pass.Fset, d) {
+			continue // nothing was looked for there
+		}
 		msg := ""
 		switch {
 		case len(d.Names) == 0:
@@ -63,7 +66,7 @@ func run(pass *analysis.Pass) (any, error) {
 			msg = fmt.Sprintf("//dst:ignore %s is of no use: nothing is found here", strings.Join(unused, ","))
 		}
 		if msg != "" {
-			pass.Report(analysis.Diagnostic{Pos: d.Pos, End: d.End, Message: msg})
+			pass.Report(analysis.Diagnostic{Pos: d.Pos(), End: d.End(), Message: msg})
 		}
 	}
 	return nil, nil

@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/dstkit/dst/passes/internal/report"
 )
 
 // collect makes the package's Funcs with their edges.
 func (in *Info) collect() {
 	info := in.pass.TypesInfo
 	asm := in.syscallInstructions()
-	for _, file := range in.pass.Files {
+	for _, file := range in.files() {
 		for _, decl := range file.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
@@ -49,7 +51,7 @@ func (in *Info) collect() {
 		}
 	}
 	// A package variable also holds what is assigned to it later.
-	for _, file := range in.pass.Files {
+	for _, file := range in.files() {
 		ast.Inspect(file, func(n ast.Node) bool {
 			as, ok := n.(*ast.AssignStmt)
 			if !ok || as.Tok != token.ASSIGN || len(as.Lhs) != len(as.Rhs) {
@@ -65,6 +67,18 @@ func (in *Info) collect() {
 			return true
 		})
 	}
+}
+
+// files are those that are looked at: tests, which may be most of a package, only
+// when their findings are asked for.
+func (in *Info) files() []*ast.File {
+	var files []*ast.File
+	for _, f := range in.pass.Files {
+		if report.Tests || !report.InTest(in.pass.Fset, f) {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // variables makes two Funcs for each variable: what its initialisation runs, and

@@ -166,6 +166,10 @@ func (b *loopBody) assignOne(s *ast.AssignStmt, l, r ast.Expr, p place) {
 			return
 		}
 	}
+	if _, ok := l.(*ast.Ident); ok && b.dep(r) && !containsString(r, name) && !b.guardedByFirst(l, p) && b.scratch(root) {
+		b.taken[root] = true
+		return
+	}
 	if b.perEntry(l) || !b.dep(r) {
 		if b.dep(r) {
 			b.partial = append(b.partial, write{l.Pos(), p.block})
@@ -174,9 +178,6 @@ func (b *loopBody) assignOne(s *ast.AssignStmt, l, r ast.Expr, p place) {
 	}
 	if b.commutes(l, r) || b.extreme(l, r, p) {
 		b.partial = append(b.partial, write{l.Pos(), p.block})
-		return
-	}
-	if _, ok := l.(*ast.Ident); ok && b.scratch(root) {
 		return
 	}
 	what := "the last entry decides " + name
@@ -356,41 +357,69 @@ func (b *loopBody) exitsIn(block ast.Node) bool {
 	return false
 }
 
-// scratch tells whether an outer variable serves the iterations only: nothing
-// reads it after the loop before it is set again.
+// scratch tells whether an outer variable serves one iteration at a time: nothing
+// reads what the loop has left in it, because the first mention after the loop, and
+// after the start of each loop around it, sets it anew.
 func (b *loopBody) scratch(obj types.Object) bool {
 	v, ok := obj.(*types.Var)
-	if !ok || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() || b.isResult(v) {
+	if !ok || v.Pkg() == nil || v.Parent() == v.Pkg().Scope() || b.isResult(v) || b.readBefore(b.node, v) {
 		return false
 	}
-	// A loop around this one, or a closure, may come back to it.
 	for _, n := range b.stack {
-		switch n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+		switch n := n.(type) {
+		case *ast.FuncLit:
 			if n.Pos() > v.Pos() {
+				return false
+			}
+		case *ast.ForStmt, *ast.RangeStmt:
+			if n.Pos() > v.Pos() && b.readBefore(n, v) {
 				return false
 			}
 		}
 	}
-	read := false
-	ast.Inspect(b.fn.Node, func(n ast.Node) bool {
-		if as, ok := n.(*ast.AssignStmt); ok && as.Tok == token.ASSIGN {
-			for _, r := range as.Rhs {
-				read = read || r.Pos() >= b.after && b.mentions(r, v)
-			}
-			for _, l := range as.Lhs {
-				if _, plain := l.(*ast.Ident); !plain {
-					read = read || l.Pos() >= b.after && b.mentions(l, v)
-				}
-			}
+	first, write := b.firstMention(b.fn.Node, b.after, v)
+	return !first.IsValid() || write
+}
+
+// readBefore tells whether an iteration of a loop reads v before it sets it.
+func (b *loopBody) readBefore(loop ast.Node, v types.Object) bool {
+	first, write := b.firstMention(loop, loop.Pos(), v)
+	return first.IsValid() && !write
+}
+
+// firstMention finds where n first names v, from a position on, and whether that sets v. The
+// right side of an assignment comes before its left one.
+func (b *loopBody) firstMention(n ast.Node, from token.Pos, v types.Object) (at token.Pos, write bool) {
+	info := b.pass.TypesInfo
+	ast.Inspect(n, func(n ast.Node) bool {
+		if n == nil || at.IsValid() || n.End() <= from {
 			return false
 		}
-		if id, ok := n.(*ast.Ident); ok && id.Pos() >= b.after && b.pass.TypesInfo.Uses[id] == v {
-			read = true
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Pos() < from || n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
+				return true
+			}
+			for _, r := range n.Rhs {
+				if b.mentions(r, v) {
+					at = r.Pos()
+					return false
+				}
+			}
+			for _, l := range n.Lhs {
+				if id, ok := l.(*ast.Ident); ok && info.Uses[id] == v {
+					at, write = id.Pos(), true
+					return false
+				}
+			}
+		case *ast.Ident:
+			if n.Pos() >= from && info.Uses[n] == v {
+				at = n.Pos()
+			}
 		}
-		return !read
+		return true
 	})
-	return !read
+	return at, write
 }
 
 func (b *loopBody) isResult(v *types.Var) bool {

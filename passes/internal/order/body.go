@@ -24,6 +24,7 @@ type loopBody struct {
 	stack  []ast.Node   // what encloses it
 	lits   map[types.Object]*ast.FuncLit
 
+	taken    map[types.Object]bool // outer variables that serve one iteration at a time
 	seen     []Seen
 	mutates  bool
 	appends  []target // outer slices that the loop fills
@@ -61,6 +62,7 @@ type place struct {
 func (b *loopBody) run() {
 	b.aliases = make(map[types.Object]bool)
 	b.inlined = make(map[*ast.FuncLit]bool)
+	b.taken = make(map[types.Object]bool)
 	b.block(b.body.List, place{block: b.body})
 	b.numbering()
 	if len(b.exits) > 0 {
@@ -81,6 +83,9 @@ func (b *loopBody) see(pos token.Pos, what, chain string) {
 func (b *loopBody) inside(obj types.Object) bool {
 	if obj == nil {
 		return false
+	}
+	if b.taken[obj] {
+		return true
 	}
 	for _, lit := range b.called {
 		if lit.Pos() <= obj.Pos() && obj.Pos() < lit.End() {
@@ -219,8 +224,9 @@ func (b *loopBody) stmt(s ast.Stmt, p place) {
 		b.stmt(s.Init, p)
 		if s.Tag != nil {
 			b.expr(s.Tag, p)
-			if id, ok := ast.Unparen(s.Tag).(*ast.Ident); ok && b.key != nil && b.pass.TypesInfo.Uses[id] == b.key {
-				return // each case is a certain entry
+			if b.key != nil && b.mentions(s.Tag, b.key) && constantCases(b.pass.TypesInfo, s.Body) {
+				b.defaultClause(s.Body, p)
+				return // each other case is a certain entry, also of strings.ToLower(key)
 			}
 		}
 		b.clauses(s.Body, p)
@@ -285,6 +291,26 @@ func (b *loopBody) isEntryVar(obj types.Object) bool {
 	}
 	id, ok := rng.Value.(*ast.Ident)
 	return ok && b.pass.TypesInfo.Defs[id] == obj
+}
+
+func constantCases(info *types.Info, body *ast.BlockStmt) bool {
+	for _, c := range body.List {
+		for _, x := range c.(*ast.CaseClause).List {
+			if info.Types[x].Value == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (b *loopBody) defaultClause(body *ast.BlockStmt, p place) {
+	for _, c := range body.List {
+		if cc := c.(*ast.CaseClause); cc.List == nil {
+			p.block = cc
+			b.block(cc.Body, p)
+		}
+	}
 }
 
 func (b *loopBody) clauses(body *ast.BlockStmt, p place) {
@@ -502,15 +528,15 @@ func (b *loopBody) static(call *ast.CallExpr, fn *types.Func, p place) {
 	if s == nil {
 		return
 	}
+	if r, ok := s.To(effect.Visible); ok && r.Runs && b.dep(call) {
+		b.see(call.Pos(), "it calls "+effect.Name(fn), effect.Link(effect.Name(fn), r.Path))
+		return
+	}
 	if r, ok := s.To(effect.Rand); ok && r.Runs {
 		b.see(call.Pos(), "it draws randomness", effect.Link(effect.Name(fn), r.Path))
 		return
 	}
 	if !b.dep(call) {
-		return
-	}
-	if r, ok := s.To(effect.Visible); ok && r.Runs {
-		b.see(call.Pos(), "it calls "+effect.Name(fn), effect.Link(effect.Name(fn), r.Path))
 		return
 	}
 	for i, a := range args {

@@ -15,7 +15,7 @@ const prefix = "//dst:ignore"
 
 // A Directive is one //dst:ignore comment.
 type Directive struct {
-	Pos, End token.Pos
+	ast.Node
 	Names    []string // of analyzers
 	Reason   string
 	from, to token.Pos // what it covers
@@ -65,7 +65,7 @@ func parse(c *ast.Comment) *Directive {
 	}
 	rest, _, _ = strings.Cut(rest, "// want ") // the passes' own tests
 	names, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	d := &Directive{Pos: c.Pos(), End: c.End(), Reason: strings.TrimSpace(reason)}
+	d := &Directive{Node: c, Reason: strings.TrimSpace(reason)}
 	if names != "" {
 		d.Names = strings.Split(names, ",")
 	}

@@ -345,3 +345,13 @@ func ignoredFunc(m map[string]int) (ks []string) {
 	}
 	return ks
 }
+
+func scratchError(m map[string]io.Closer) error {
+	var err error
+	for _, c := range m { // want `it returns err of the first entry`
+		if err = c.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

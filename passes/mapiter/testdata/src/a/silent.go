@@ -397,3 +397,25 @@ func okPointers(m map[*peer]int) {
 		fmt.Println(p.id)
 	}
 }
+
+func okLowered(m map[string]string) (host, port string) {
+	for k, v := range m { // ok: certain keys, however they are spelled
+		switch strings.ToLower(k) {
+		case "host":
+			host = v
+		case "port":
+			port = v
+		}
+	}
+	return host, port
+}
+
+func okNestedScratch(ms []map[string]int, out map[string]int) {
+	var name string
+	for _, m := range ms {
+		for k, v := range m { // ok: name serves one iteration
+			name = strings.ToUpper(k)
+			out[name] = v
+		}
+	}
+}
