@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -25,8 +26,10 @@ type Info struct {
 	pass  *analysis.Pass
 	mod   string
 	nodes map[types.Object]*Func
-	facts map[*types.Package]*Fact // of direct imports, as far as asked for
-	waits map[types.Type]bool      // of canWait
+	facts map[*types.Package]*Fact // of direct imports
+
+	mu    sync.Mutex          // the passes that use the result run at the same time
+	waits map[types.Type]bool // of canWait
 }
 
 // A Func is a top-level function or method, or one side of a package variable: what
@@ -61,6 +64,12 @@ func run(pass *analysis.Pass) (any, error) {
 		nodes: make(map[types.Object]*Func),
 		facts: make(map[*types.Package]*Fact),
 		waits: make(map[types.Type]bool),
+	}
+	for _, imp := range pass.Pkg.Imports() {
+		f := new(Fact)
+		if pass.ImportPackageFact(imp, f) {
+			in.facts[imp] = f
+		}
 	}
 	in.collect()
 	in.solve()
@@ -103,23 +112,9 @@ func moduleOf(path string, m *analysis.Module) string {
 // Std tells whether the package under analysis belongs to the standard library.
 func (in *Info) Std() bool { return in.mod == "std" }
 
-// fact returns what a directly imported package exports, or nil.
-func (in *Info) fact(pkg *types.Package) *Fact {
-	if f, ok := in.facts[pkg]; ok {
-		return f
-	}
-	var f *Fact
-	for _, imp := range in.pass.Pkg.Imports() {
-		if imp == pkg {
-			f = new(Fact)
-			if !in.pass.ImportPackageFact(pkg, f) {
-				f = nil
-			}
-		}
-	}
-	in.facts[pkg] = f
-	return f
-}
+// fact returns what a directly imported package exports, or nil. What other
+// packages export depends on the driver, and is not asked for.
+func (in *Info) fact(pkg *types.Package) *Fact { return in.facts[pkg] }
 
 // Imported returns what the initialisation of an imported package of another
 // module reaches, outside of std.

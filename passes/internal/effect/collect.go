@@ -448,6 +448,8 @@ func (c *collector) waits(t types.Type) {
 	if c.f.sum.Waits || t == nil {
 		return
 	}
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
 	w, ok := c.in.waits[t]
 	if !ok {
 		w = canWait(t)

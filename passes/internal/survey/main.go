@@ -143,6 +143,14 @@ func survey(tool, name, dir, pattern string, print ...bool) ([]finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: go list: %w", name, err)
 	}
+	if len(print) > 0 && !print[0] {
+		found, _, _, err := vet(tool, dir, pattern)
+		for i := range found {
+			found[i].module = name
+			found[i].posn = strings.TrimPrefix(found[i].posn, dir+"/")
+		}
+		return found, err
+	}
 	// Another flag, another key in the build cache: this run compiles, and the next
 	// one analyses all again.
 	if _, _, _, err := vet(tool, dir, "-sim", pattern); err != nil {
@@ -155,13 +163,6 @@ func survey(tool, name, dir, pattern string, print ...bool) ([]finding, error) {
 	_, again, _, err := vet(tool, dir, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	for i := range found {
-		found[i].module = name
-		found[i].posn = strings.TrimPrefix(found[i].posn, dir+"/")
-	}
-	if len(print) > 0 && !print[0] {
-		return found, nil
 	}
 	fmt.Printf("| %s | %d", name, len(strings.Fields(string(pkgs))))
 	for _, a := range analyzers {

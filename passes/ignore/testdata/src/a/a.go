@@ -17,9 +17,9 @@ type server struct {
 
 // newServer has a directive in the middle of its comment.
 //
-//dst:ignore wallclock the default clock
-//
 // More text.
+//
+//dst:ignore wallclock the default clock
 func newServer() *server { return &server{now: time.Now} }
 
 func literal() *server {
