@@ -68,9 +68,6 @@ func run(sample int, seed uint64) error {
 	}
 	if sample == 0 {
 		fmt.Printf("| | packages | %s | seconds | again | peak MB |\n|---|%s\n", strings.Join(analyzers, " | "), strings.Repeat("---:|", len(analyzers)+4))
-		if _, err := survey(tool, "std", tmp, "std"); err != nil {
-			return err
-		}
 	}
 	var all []finding
 	for _, m := range modules {
@@ -85,7 +82,8 @@ func run(sample int, seed uint64) error {
 		all = append(all, found...)
 	}
 	if sample == 0 {
-		return nil
+		_, err := survey(tool, "std", tmp, "std", true)
+		return err
 	}
 	slices.SortFunc(all, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.posn, b.posn), cmp.Compare(a.analyzer, b.analyzer))
@@ -136,14 +134,14 @@ func fetch(module, tmp string) (string, error) {
 // survey analyses the packages of a pattern, and prints a row of the table.
 //
 //dst:ignore escape it runs other programs
-func survey(tool, name, dir, pattern string, print ...bool) ([]finding, error) {
+func survey(tool, name, dir, pattern string, print bool) ([]finding, error) {
 	list := exec.Command("go", "list", pattern)
 	list.Dir = dir
 	pkgs, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: go list: %w", name, err)
 	}
-	if len(print) > 0 && !print[0] {
+	if !print {
 		found, _, _, err := vet(tool, dir, pattern)
 		for i := range found {
 			found[i].module = name
