@@ -6,7 +6,7 @@
 //	go run ./passes/internal/survey [-sample N] [-seed S] [module@version ...]
 //
 // With -sample it prints a random sample of the modules' findings, to be checked by
-// hand: passes/testdata/sample.md has ours. Modules are downloaded and copied to
+// hand: docs/dstvet-sample.md has ours. Modules are downloaded and copied to
 // a temporary folder. Each is analysed twice: the first run also compiles what the
 // module needs, the second is measured.
 package main
