@@ -101,7 +101,11 @@ func (in *Info) variables(spec *ast.ValueSpec) {
 			values = spec.Values
 		}
 		for _, x := range values {
-			newCollector(in, f, nil).walk(x, true)
+			c := newCollector(in, f, nil)
+			c.walk(x, true)
+			if len(values) == 1 && len(spec.Values) == len(spec.Names) {
+				c.converts(x, obj.Type())
+			}
 		}
 		kept := f.edges[:0]
 		calls := false // var key = read(rand.Reader) uses the variable, var r = rand.Reader does not
@@ -141,13 +145,14 @@ func (in *Info) hold(v *Func, x ast.Expr) {
 type collector struct {
 	in     *Info
 	f      *Func
+	sig    *types.Signature // nil for a variable
 	params map[types.Object]root
 	called map[*ast.Ident]bool // identifiers that stand for a callee
 	set    map[*ast.Ident]bool // identifiers that are assigned to
 }
 
 func newCollector(in *Info, f *Func, sig *types.Signature) *collector {
-	c := &collector{in: in, f: f, params: make(map[types.Object]root), called: make(map[*ast.Ident]bool), set: make(map[*ast.Ident]bool)}
+	c := &collector{in: in, f: f, sig: sig, params: make(map[types.Object]root), called: make(map[*ast.Ident]bool), set: make(map[*ast.Ident]bool)}
 	if sig == nil {
 		return c
 	}
@@ -168,8 +173,17 @@ func (c *collector) walk(n ast.Node, runs bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
+			sig := c.sig
+			c.sig = nil // a return in it is not the function's
 			c.walk(n.Body, false)
+			c.sig = sig
 			return false
+		case *ast.ReturnStmt:
+			if c.sig != nil && c.sig.Results().Len() == len(n.Results) {
+				for i, x := range n.Results {
+					c.converts(x, c.sig.Results().At(i).Type())
+				}
+			}
 		case *ast.GoStmt:
 			c.own(n, Reach{Go, runs, "a go statement"})
 			c.own(n, Reach{Visible, runs, "a go statement"})
@@ -204,6 +218,42 @@ func (c *collector) walk(n ast.Node, runs bool) {
 		}
 		return true
 	})
+}
+
+// converts notes a value of a type of this package that goes out as an interface: who calls
+// the interface's methods calls that type's, which nothing else tells. Only methods
+// that deal in times count, as in a clock: those of a server read the clock for
+// reasons of their own.
+func (c *collector) converts(x ast.Expr, to types.Type) {
+	iface, ok := to.Underlying().(*types.Interface)
+	from := c.in.pass.TypesInfo.TypeOf(x)
+	if !ok || from == nil || types.IsInterface(from) || c.in.Std() {
+		return
+	}
+	for m := range iface.Methods() {
+		if !dealsInTime(m.Signature()) {
+			continue
+		}
+		obj, _, _ := types.LookupFieldOrMethod(from, true, m.Pkg(), m.Name())
+		if fn, ok := obj.(*types.Func); ok && fn.Pkg() == c.in.pass.Pkg {
+			c.f.edges = append(c.f.edges, edge{node: x, obj: fn.Origin(), value: true})
+		}
+	}
+}
+
+func dealsInTime(sig *types.Signature) bool {
+	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
+		for v := range tuple.Variables() {
+			t := v.Type()
+			if ch, ok := t.Underlying().(*types.Chan); ok {
+				t = ch.Elem()
+			}
+			if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (c *collector) walkArgs(call *ast.CallExpr, runs bool) {

@@ -5,7 +5,7 @@
 //
 //	go run ./passes/internal/survey [-sample N] [-seed S] [module@version ...]
 //
-// With -sample it prints a random sample of the modules' findings, to be checked by
+// With -sample it prints a random sample of the modules' findings as well, to be checked by
 // hand: docs/dstvet-sample.md has ours. Modules are downloaded and copied to
 // a temporary folder. Each is analysed twice: the first run also compiles what the
 // module needs, the second is measured.
@@ -44,7 +44,7 @@ type finding struct{ module, posn, analyzer, message string }
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("survey: ")
-	n := flag.Int("sample", 0, "print a random sample of this many findings instead of the table")
+	n := flag.Int("sample", 0, "print a random sample of this many of the modules' findings")
 	seed := flag.Uint64("seed", 1, "of the sample")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -66,24 +66,18 @@ func run(sample int, seed uint64) error {
 	if out, err := exec.Command("go", "build", "-o", tool, "github.com/dstkit/dst/cmd/dstvet").CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build dstvet: %w\n%s", err, out)
 	}
-	if sample == 0 {
-		fmt.Printf("| | packages | %s | seconds | again | peak MB |\n|---|%s\n", strings.Join(analyzers, " | "), strings.Repeat("---:|", len(analyzers)+4))
-	}
+	fmt.Printf("| | packages | %s | seconds | again | peak MB |\n|---|%s\n", strings.Join(analyzers, " | "), strings.Repeat("---:|", len(analyzers)+4))
 	var all []finding
 	for _, m := range modules {
 		dir, err := fetch(m, tmp)
 		if err != nil {
 			return err
 		}
-		found, err := survey(tool, m, dir, "./...", sample == 0)
+		found, err := survey(tool, m, dir, "./...")
 		if err != nil {
 			return err
 		}
 		all = append(all, found...)
-	}
-	if sample == 0 {
-		_, err := survey(tool, "std", tmp, "std", true)
-		return err
 	}
 	slices.SortFunc(all, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.posn, b.posn), cmp.Compare(a.analyzer, b.analyzer))
@@ -95,7 +89,8 @@ func run(sample int, seed uint64) error {
 		f := all[i]
 		fmt.Printf("%s\t%s\t%s\t%s\n", f.module, f.posn, f.analyzer, f.message)
 	}
-	return nil
+	_, err = survey(tool, "std", tmp, "std")
+	return err
 }
 
 // fetch copies a module of the module cache to where it may be a main module.
@@ -134,20 +129,12 @@ func fetch(module, tmp string) (string, error) {
 // survey analyses the packages of a pattern, and prints a row of the table.
 //
 //dst:ignore escape it runs other programs
-func survey(tool, name, dir, pattern string, print bool) ([]finding, error) {
+func survey(tool, name, dir, pattern string) ([]finding, error) {
 	list := exec.Command("go", "list", pattern)
 	list.Dir = dir
 	pkgs, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: go list: %w", name, err)
-	}
-	if !print {
-		found, _, _, err := vet(tool, dir, pattern)
-		for i := range found {
-			found[i].module = name
-			found[i].posn = strings.TrimPrefix(found[i].posn, dir+"/")
-		}
-		return found, err
 	}
 	// Another flag, another key in the build cache: this run compiles, and the next
 	// one analyses all again.
@@ -161,6 +148,10 @@ func survey(tool, name, dir, pattern string, print bool) ([]finding, error) {
 	_, again, _, err := vet(tool, dir, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for i := range found {
+		found[i].module = name
+		found[i].posn = strings.TrimPrefix(found[i].posn, dir+"/")
 	}
 	fmt.Printf("| %s | %d", name, len(strings.Fields(string(pkgs))))
 	for _, a := range analyzers {

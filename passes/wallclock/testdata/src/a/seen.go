@@ -96,3 +96,11 @@ type server struct{}
 func (s *server) run() { time.Sleep(1) } // want `server.run → time.Sleep`
 
 func generic[T any](v T) (T, time.Time) { return v, time.Now() } // want `generic → time.Now`
+
+func farInterface() time.Time { return lib.NewTimer().Now() } // want `farInterface → lib.NewTimer → lib.Realtime.Now → time.Now`
+
+func farInterfaceVar() time.Time { return lib.Default.Now() } // want `farInterfaceVar → lib.Default → lib.Realtime.Now → time.Now`
+
+type wall struct{}
+
+func (wall) Now() time.Time { return time.Now() } // want `wall.Now → time.Now`

@@ -25,3 +25,7 @@ func Lazy() func() time.Time { return func() time.Time { return time.Now() } }
 func Add(t time.Time, d time.Duration) time.Time { return t.Add(d) }
 
 type Timer interface{ Now() time.Time }
+
+func NewTimer() Timer { return Realtime{} }
+
+var Default Timer = Realtime{}
