@@ -11,7 +11,7 @@
 // # The standard library
 //
 // Facts go through std as through any other package, with two exceptions:
-// [Sources] are where chains end, and packages whose business is the outside world
+// what [Source] knows is where chains end, and packages whose business is the outside world
 // (net, os, log, …) have none. Who calls those knows that the world answers, and
 // that they also read the clock would be said of every line that does IO.
 package effect

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Sources lists the functions and variables of std where chains end.
+// sources lists the functions and variables of std where chains end.
 var sources = map[string]map[string]Kind{
 	"time": kinds(Clock, "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"),
 	"math/rand": kinds(Rand, "ExpFloat64", "Float32", "Float64", "Int", "Int31", "Int31n", "Int63", "Int63n", "Intn",

@@ -18,10 +18,9 @@ func (b *loopBody) unsorted(x ast.Expr) (what string, bad bool) {
 	name := types.ExprString(x)
 	info := b.pass.TypesInfo
 	root := rootObj(info, x)
-	scope := b.scopeOf(root)
 	sorted, used := false, ""
 	var stack []ast.Node
-	ast.Inspect(scope, func(n ast.Node) bool {
+	ast.Inspect(b.fn.Node, func(n ast.Node) bool {
 		if n == nil {
 			stack = stack[:len(stack)-1]
 			return true
@@ -90,9 +89,6 @@ func (b *loopBody) usedIn(n ast.Node, v types.Object) bool {
 	})
 	return used
 }
-
-// scopeOf is the outermost function: what is after the loop there is after it.
-func (b *loopBody) scopeOf(types.Object) ast.Node { return b.fn.Node }
 
 // sorts tells whether a call sorts the named slice, or one made from it.
 func (b *loopBody) sorts(call *ast.CallExpr, name string) bool {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// holdsPointer tells whether hashing a value of type t hashes an address. An
-// interface may hold anything; of those, only the empty and error hold values as a rule.
+// holdsPointer tells whether hashing a value of type t hashes an address. Of interfaces,
+// those with methods hold pointers as a rule, and the empty one holds values.
 func holdsPointer(t types.Type) bool { return holds(t, 0) }
 
 func holds(t types.Type, depth int) bool {
@@ -26,8 +26,6 @@ func holds(t types.Type, depth int) bool {
 		if _, ok := types.Unalias(t).(*types.TypeParam); ok {
 			return false
 		}
-		// reflect.Type and the like: the implementations are pointers, as those of
-		// almost every interface with methods.
 		return u.NumMethods() > 0
 	case *types.Struct:
 		for f := range u.Fields() {
