@@ -88,6 +88,6 @@ func (w *World) Eventually(name string, within time.Duration, f func() error) {
 		if left <= 0 {
 			w.fatal(fmt.Sprintf("%snot within %v: %q: %v", caller(), within, name, err))
 		}
-		time.Sleep(min(pause, left))
+		time.Sleep(min(pause, left)) //dst:ignore wallclock virtual: it runs in a world
 	}
 }

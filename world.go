@@ -42,6 +42,8 @@ type World struct {
 }
 
 // current is the world that runs, if any: there is one at a time.
+//
+//dst:ignore sharedstate the simulator's own: which world it is
 var current atomic.Pointer[World]
 
 func newWorld(seed uint64, c *config) *World {

@@ -29,6 +29,8 @@ type Trace struct {
 const traceBuffer = 1 << 14
 
 // callText renders what the kernel notes of a system call; see [SetKernel].
+//
+//dst:ignore sharedstate set once, before the first world
 var callText func(what uint64) string
 
 // Record makes the world keep every step, for [Trace.Diff]. It changes nothing

@@ -27,6 +27,7 @@ type watchdog struct {
 	err    atomic.Pointer[SpinError]
 }
 
+//dst:ignore sharedstate the watchdog's own, outside of worlds
 var watched struct {
 	sync.Mutex
 	worlds map[*World]bool
@@ -66,7 +67,7 @@ func startWatchdog() {
 	watched.runs = true
 	// The ticker is made here: what package time initialises on first use must
 	// not be contended for from outside while a world runs.
-	tick := time.NewTicker(spinTick).C
+	tick := time.NewTicker(spinTick).C //dst:ignore wallclock it watches real time
 	go func() {
 		for range tick {
 			watched.Lock()
@@ -80,7 +81,7 @@ func startWatchdog() {
 
 //go:norace
 func (d *watchdog) look(w *World) {
-	now, cpu := time.Now(), cpuTime()
+	now, cpu := time.Now(), cpuTime() //dst:ignore wallclock it watches real time
 	if steps := w.rt.steps; steps != d.steps || d.since.IsZero() {
 		d.steps, d.since, d.cpu, d.passed = steps, now, cpu, false
 		return

@@ -14,6 +14,7 @@
 //	dstrewrite test ./...                     test all packages in simulation
 //	dstrewrite test -race -run TestSync .     with flags of go test
 //	go tool dstrewrite test ./...             when your go.mod has it as a tool
+//	dstrewrite vet -vettool=dstvet -sim .     what stays nondeterministic in simulation
 //	eval "$(dstrewrite env)"                  for this shell: plain go test, gopls, dlv
 //	dstrewrite diff | less                    what changes in the standard library
 //

@@ -48,6 +48,11 @@ func forward(command string, args []string, stderr io.Writer) error {
 		}
 	}
 	race := a.race || l.race
+	if command == "vet" {
+		if a.rest, err = resolveVettool(t.Go(), a.dir, a.rest); err != nil {
+			return err
+		}
+	}
 	argv := []string{t.Go(), command}
 	argv = append(argv, a.chdir...)
 	argv = append(argv, simFlags(file, mergeTags(tags, l.tags, simTags), race)...)
@@ -61,6 +66,40 @@ func forward(command string, args []string, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "dstrewrite: compiling the standard library of %s for simulation%s (once per Go version; then it comes from the build cache)\n", t.Version, with)
 	}
 	return become(argv, environ(pinned(t)))
+}
+
+// resolveVettool replaces a tool that -vettool names without a path, which the go
+// command would look for in the working directory: it may be a tool of the module
+// (go get -tool), or a program in PATH.
+func resolveVettool(gocmd, dir string, args []string) ([]string, error) {
+	for i, arg := range args {
+		name, value, hasValue, isFlag := splitFlag(arg)
+		if !isFlag || name != "vettool" {
+			continue
+		}
+		at, prefix := i, "-vettool="
+		if !hasValue {
+			if i+1 == len(args) {
+				return args, nil // the go command complains
+			}
+			at, prefix, value = i+1, "", args[i+1]
+		}
+		if value == "" || strings.ContainsRune(value, filepath.Separator) {
+			return args, nil
+		}
+		cmd := exec.Command(gocmd, "tool", "-n", value)
+		cmd.Dir = dir
+		path := ""
+		if out, err := cmd.Output(); err == nil { //dst:ignore escape the go command knows the module's tools
+			path = strings.TrimSpace(string(out))
+		} else if path, err = exec.LookPath(value); err != nil {
+			return nil, fmt.Errorf("-vettool=%s: expected a path, a tool of the module (go get -tool), or a program in PATH: %w", value, err)
+		}
+		args = append([]string(nil), args...)
+		args[at] = prefix + path
+		return args, nil
+	}
+	return args, nil
 }
 
 type variable struct{ name, value string }

@@ -29,6 +29,7 @@ Examples:
 	dstrewrite test ./...                     test all packages in simulation
 	dstrewrite test -race -run TestSync .     with flags of go test
 	go tool dstrewrite test ./...             when your go.mod has it as a tool
+	dstrewrite vet -vettool=dstvet -sim .     what stays nondeterministic in simulation
 	eval "$(dstrewrite env)"                  for this shell
 
 The go command's flags and exit code pass through; -overlay and the build tags

@@ -158,7 +158,7 @@ func (b *Builder) run(argv ...string) error {
 		"PATH="+filepath.Dir(b.Toolchain.Go())+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil { //dst:ignore escape it builds the tests
 		return fmt.Errorf("%s: %w\n%s", path.Base(argv[0])+" "+strings.Join(argv[1:], " "), err, strings.TrimSpace(out.String()))
 	}
 	return nil

@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,9 +79,7 @@ func read(name, output string, failed bool) *run {
 	_, of, subtests := outcomes(host.String())
 	if o, ok := of[name]; ok {
 		r.outcome = o
-		for name := range subtests {
-			r.subtests = append(r.subtests, name)
-		}
+		r.subtests = slices.Sorted(maps.Keys(subtests))
 	}
 	if m := worldLine.FindStringSubmatch(output); m != nil {
 		r.fingerprint = m[1]

@@ -137,6 +137,8 @@ func (b *Builder) simulate(bin, pkg string, t *Test, s Settings) []string {
 }
 
 // world runs one test in a process of its own.
+//
+//dst:ignore wallclock it limits and shows real time
 func (b *Builder) world(bin, pkg, name string, s Settings) *run {
 	began := time.Now()
 	out, err := b.exec(bin, pkg, s.Limit, "-test.v=test2json", "-test.timeout=10m", "-test.run=^"+regexp.QuoteMeta(name)+"$",
@@ -150,6 +152,8 @@ func (b *Builder) world(bin, pkg, name string, s Settings) *run {
 }
 
 // exec runs a test binary in the folder of its package.
+//
+//dst:ignore wallclock,escape each test is a process, within a limit of real time
 func (b *Builder) exec(bin, pkg string, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -50,6 +50,8 @@ type Kernel struct {
 
 // kernels finds a kernel by the slot number in the value that stands for a
 // poll descriptor. Several worlds may run at once, on threads of their own.
+//
+//dst:ignore sharedstate the simulator's own, outside of worlds
 var (
 	kernels      [1024]atomic.Pointer[Kernel]
 	kernelSerial atomic.Uint64
@@ -170,6 +172,8 @@ type buffers struct {
 }
 
 // freeBuffers are those of kernels that were closed.
+//
+//dst:ignore sharedstate the simulator's own; a buffer is as good as another
 var freeBuffers struct {
 	sync.Mutex
 	list []*buffers

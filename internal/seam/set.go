@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -78,7 +80,8 @@ func (s *set) changes(t *Toolchain) ([]change, error) {
 		}
 		c.after = after
 	}
-	for file, text := range s.added {
+	for _, file := range slices.Sorted(maps.Keys(s.added)) {
+		text := s.added[file]
 		// An overlay would replace such a file without a word.
 		_, err := os.Lstat(filepath.Join(t.GOROOT, "src", filepath.FromSlash(file)))
 		if byFile[file] != nil || err == nil {

@@ -35,7 +35,7 @@ func Find(dir string) (*Toolchain, error) {
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := cmd.Output() //dst:ignore escape the go command knows its own root
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the Go toolchain: %s env failed: %w\n%s", gocmd, err, strings.TrimSpace(stderr.String()))
 	}

@@ -59,6 +59,7 @@ func run(pkgs []string, s conformance.Settings, doc string) error {
 	}
 	var verdicts []*conformance.Verdict
 	bad := 0
+	//dst:ignore wallclock it shows how long it took
 	for _, pkg := range pkgs {
 		began := time.Now()
 		s.Skip = conformance.External(pkg, list)

@@ -1,0 +1,5 @@
+package sim
+
+var n int // want `package variable n is written by next`
+
+func next() { n++ }
