@@ -4,7 +4,7 @@
 //
 // One seed gives many named streams, and those of hosts, independent of each
 // other: a draw added to one moves no other. The scheduler, the network, the
-// disks and the test's own workload each draw from theirs; see [New].
+// disks and the test's own workload each draw from theirs; see [FromStream].
 //
 // # What a program draws
 //
