@@ -40,7 +40,7 @@ var _ net.Addr = textAddr{}
 func (a textAddr) Network() string { return a.network }
 func (a textAddr) String() string  { return a.address }
 
-func text(network, address string) net.Addr { return textAddr{network, address} }
+func written(network, address string) net.Addr { return textAddr{network, address} }
 
 // These tell whether an address says all by itself, so that there is nothing to look up.
 

@@ -167,7 +167,7 @@ func CIDRMask(ones int, bits int) IPMask {
 // ([sched.ErrNotOnHost]).
 func Dial(network string, address string) (Conn, error) {
 	if sched.Simulated && !sched.OnHost() {
-		return nil, outside("dial", network, text(network, address))
+		return nil, outside("dial", network, written(network, address))
 	}
 	return net.Dial(network, address)
 }
@@ -197,7 +197,7 @@ func DialTCP(network string, laddr *TCPAddr, raddr *TCPAddr) (*TCPConn, error) {
 // gets an error that says so ([sched.ErrNotOnHost]).
 func DialTimeout(network string, address string, timeout time.Duration) (Conn, error) {
 	if sched.Simulated && !sched.OnHost() {
-		return nil, outside("dial", network, text(network, address))
+		return nil, outside("dial", network, written(network, address))
 	}
 	return net.DialTimeout(network, address, timeout)
 }
@@ -312,7 +312,7 @@ func JoinHostPort(host string, port string) string {
 // ([sched.ErrNotOnHost]).
 func Listen(network string, address string) (Listener, error) {
 	if sched.Simulated && !sched.OnHost() {
-		return nil, outside("listen", network, text(network, address))
+		return nil, outside("listen", network, written(network, address))
 	}
 	return net.Listen(network, address)
 }
@@ -342,7 +342,7 @@ func ListenMulticastUDP(network string, ifi *Interface, gaddr *UDPAddr) (*UDPCon
 // so ([sched.ErrNotOnHost]).
 func ListenPacket(network string, address string) (PacketConn, error) {
 	if sched.Simulated && !sched.OnHost() {
-		return nil, outside("listen", network, text(network, address))
+		return nil, outside("listen", network, written(network, address))
 	}
 	return net.ListenPacket(network, address)
 }
