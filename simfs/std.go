@@ -59,26 +59,40 @@ var (
 )
 
 // Args is what [os.Args] was when this package was initialised. All hosts share
-// it. Assign to os.Args, not to this one, which std does not know; dstrewrite
-// swap leaves the name with std.
+// it. Assign to os.Args, or by way of [ArgsVar], not to this one, which std
+// does not know.
 var Args = os.Args
 
+// ArgsVar returns where [os.Args] is: dstrewrite swap puts *ArgsVar() in place
+// of Args.
+func ArgsVar() *[]string { return &os.Args }
+
 // Stderr is what [os.Stderr] was when this package was initialised. What a
-// simulated host writes to it is kept for that host. Assign to os.Stderr, not
-// to this one, which std does not know; dstrewrite swap leaves the name with
-// std.
+// simulated host writes to it is kept for that host. Assign to os.Stderr, or by
+// way of [StderrVar], not to this one, which std does not know.
 var Stderr = os.Stderr
 
+// StderrVar returns where [os.Stderr] is: dstrewrite swap puts *StderrVar() in
+// place of Stderr.
+func StderrVar() **File { return &os.Stderr }
+
 // Stdin is what [os.Stdin] was when this package was initialised. On a
-// simulated host it is at its end. Assign to os.Stdin, not to this one, which
-// std does not know; dstrewrite swap leaves the name with std.
+// simulated host it is at its end. Assign to os.Stdin, or by way of [StdinVar],
+// not to this one, which std does not know.
 var Stdin = os.Stdin
 
+// StdinVar returns where [os.Stdin] is: dstrewrite swap puts *StdinVar() in
+// place of Stdin.
+func StdinVar() **File { return &os.Stdin }
+
 // Stdout is what [os.Stdout] was when this package was initialised. What a
-// simulated host writes to it is kept for that host. Assign to os.Stdout, not
-// to this one, which std does not know; dstrewrite swap leaves the name with
-// std.
+// simulated host writes to it is kept for that host. Assign to os.Stdout, or by
+// way of [StdoutVar], not to this one, which std does not know.
 var Stdout = os.Stdout
+
+// StdoutVar returns where [os.Stdout] is: dstrewrite swap puts *StdoutVar() in
+// place of Stdout.
+func StdoutVar() **File { return &os.Stdout }
 
 // DirEntry is [os.DirEntry]. It is the same type.
 type DirEntry = os.DirEntry

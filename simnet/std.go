@@ -41,9 +41,13 @@ var (
 
 // DefaultResolver is what [net.DefaultResolver] was when this package was
 // initialised. On a simulated host it asks that host's files and the simulated
-// name server. Assign to net.DefaultResolver, not to this one, which std does
-// not know; dstrewrite swap leaves the name with std.
+// name server. Assign to net.DefaultResolver, or by way of
+// [DefaultResolverVar], not to this one, which std does not know.
 var DefaultResolver = net.DefaultResolver
+
+// DefaultResolverVar returns where [net.DefaultResolver] is: dstrewrite swap
+// puts *DefaultResolverVar() in place of DefaultResolver.
+func DefaultResolverVar() **Resolver { return &net.DefaultResolver }
 
 // Addr is [net.Addr]. It is the same type.
 type Addr = net.Addr

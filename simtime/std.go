@@ -60,9 +60,13 @@ var (
 )
 
 // Local is what [time.Local] was when this package was initialised. In a
-// simulation build local time is UTC. Assign to time.Local, not to this one,
-// which std does not know; dstrewrite swap leaves the name with std.
+// simulation build local time is UTC. Assign to time.Local, or by way of
+// [LocalVar], not to this one, which std does not know.
 var Local = time.Local
+
+// LocalVar returns where [time.Local] is: dstrewrite swap puts *LocalVar() in
+// place of Local.
+func LocalVar() **Location { return &time.Local }
 
 // Duration is [time.Duration]. It is the same type.
 type Duration = time.Duration

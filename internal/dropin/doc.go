@@ -23,8 +23,9 @@ type Package struct {
 	types map[string]string
 
 	// Assigned are the variables that programs assign to, each with a note. A variable cannot
-	// have two names in Go, so the drop-in has a copy, as it was when packages were
-	// initialised; swap leaves these with std.
+	// have two names in Go (the linker refuses a linkname of one of std's). So the drop-in has a
+	// copy, as it was when packages were initialised, and a function that returns where
+	// std's is, which swap puts in its place.
 	Assigned map[string]string
 }
 
@@ -34,6 +35,9 @@ type Func struct {
 	err  string // an expression: the error outside of hosts; "" never refuses
 	when string // a condition, if only some calls are refused
 }
+
+// AccessorSuffix ends the name of a function that returns where a variable of std is.
+const AccessorSuffix = "Var"
 
 // Module is the path of the module of the drop-in packages.
 const Module = "github.com/dstkit/dst"

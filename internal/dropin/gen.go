@@ -158,9 +158,11 @@ func (g *generator) variables(list []types.Object) {
 	}
 	for _, obj := range list {
 		if note := g.p.Assigned[obj.Name()]; note != "" {
-			g.doc(fmt.Sprintf("%[1]s is what [%[2]s.%[1]s] was when this package was initialised. %[3]s Assign to %[2]s.%[1]s, not to this "+
-				"one, which std does not know; dstrewrite swap leaves the name with std.", obj.Name(), g.p.Name, note))
+			g.doc(fmt.Sprintf("%[1]s is what [%[2]s.%[1]s] was when this package was initialised. %[3]s Assign to %[2]s.%[1]s, or by "+
+				"way of [%[1]s%[4]s], not to this one, which std does not know.", obj.Name(), g.p.Name, note, AccessorSuffix))
 			fmt.Fprintf(&g.out, "var %s = %s.%[1]s\n", obj.Name(), g.p.Name)
+			g.doc(fmt.Sprintf("%[1]s%[3]s returns where [%[2]s.%[1]s] is: dstrewrite swap puts *%[1]s%[3]s() in place of %[1]s.", obj.Name(), g.p.Name, AccessorSuffix))
+			fmt.Fprintf(&g.out, "func %s%s() *%s { return &%s.%[1]s }\n", obj.Name(), AccessorSuffix, types.TypeString(obj.Type(), g.qualify), g.p.Name)
 		}
 	}
 }

@@ -125,19 +125,18 @@ func possible(x constraint.Expr, fixed map[string]bool) bool {
 	return false
 }
 
-// constrain adds a term, "dst" or "!dst", to the build constraint of a file. It tells by
-// how many lines the text below moved. Unconstrain is its inverse.
-func constrain(src []byte, term string) (out []byte, lines int) {
+// constrain adds a term, "dst" or "!dst", to the build constraint of a file.
+// Unconstrain is its inverse.
+func constrain(src []byte, term string) []byte {
 	h := readHeader(src)
 	nl := eol(src)
 	if h.goBuild < 0 && h.plusBuild == nil {
 		at := bom(src)
-		return slices.Concat(src[:at], []byte("//go:build "+term+nl+nl), src[at:]), 2
+		return slices.Concat(src[:at], []byte("//go:build "+term+nl+nl), src[at:])
 	}
 	if n := len(h.plusBuild); n > 0 {
 		_, next := lineAt(src, h.plusBuild[n-1])
 		src = slices.Concat(src[:next], []byte("// +build "+term+nl), src[next:])
-		lines = 1
 	}
 	if h.goBuild >= 0 {
 		h = readHeader(src)
@@ -150,7 +149,7 @@ func constrain(src []byte, term string) (out []byte, lines int) {
 		}
 		src = slices.Concat(src[:from], []byte(text+" && "+term), src[to:])
 	}
-	return src, lines
+	return src
 }
 
 // exprOf returns where the expression of a //go:build line stands.

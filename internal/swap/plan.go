@@ -23,6 +23,8 @@ type Change struct {
 	What     string // "mark", "restore", "write" (a twin), "update" (a twin) or "remove" (a twin)
 	Old, New []byte // nil: the file is not there
 	From     string // of a new twin, the file that it is the twin of
+
+	mode os.FileMode // that it has, or is to have
 }
 
 // A Plan is what swap is going to do.
@@ -97,14 +99,16 @@ func Undo(dir string, patterns []string) (*Plan, error) {
 		return nil, err
 	}
 	var plan Plan
+	var refused Refusal
 	for _, p := range list {
 		f, err := readFolder(p.Dir)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range f.twins {
-			f.drop(&plan, t)
-		}
+		refused = append(refused, f.undo(&plan)...)
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	plan.sort()
 	return &plan, nil
@@ -221,14 +225,24 @@ func (f *folder) change(p *Plan, name, what, from string, content []byte) {
 	p.Changes = append(p.Changes, c)
 }
 
-// drop plans to undo one swap.
-func (f *folder) drop(p *Plan, t twinFile) {
-	if src, ok := f.files[t.from]; ok {
-		if base, found := unconstrain(src, "!"+t.tag); found {
-			f.change(p, t.from, "restore", "", base)
+const edited = "its first lines, or its build constraint, are not as swap left them; make them so, or remove the mark by hand"
+
+// undo plans to undo the swap of one package.
+func (f *folder) undo(p *Plan) (refused []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		src := f.files[name]
+		if tag := markedFor(src); tag == "" {
+			continue
+		} else if base, ok := unmark(src, tag); ok {
+			f.change(p, name, "restore", "", base)
+		} else {
+			refused = append(refused, filepath.Join(f.dir, name)+": "+edited)
 		}
 	}
-	f.change(p, t.name, "remove", "", nil)
+	for _, t := range f.twins {
+		f.change(p, t.name, "remove", "", nil)
+	}
+	return refused
 }
 
 // swap plans the swap of one package.
@@ -241,8 +255,7 @@ func (f *folder) swap(p *Plan, tag string) (used []*dropin.Package, refused []st
 	for _, t := range f.twins {
 		isTwin[t.name] = true
 		if t.tag != tag {
-			refuse(t.name, "this is a twin for the tag %s: undo that swap first (dstrewrite swap -u)", t.tag)
-			continue
+			continue // its original is refused
 		}
 		if _, ok := f.files[t.from]; !ok {
 			f.change(p, t.name, "remove", "", nil) // its original is gone
@@ -256,9 +269,15 @@ func (f *folder) swap(p *Plan, tag string) (used []*dropin.Package, refused []st
 		if isTwin[name] {
 			continue
 		}
-		if _, ok := twinOf[name]; ok {
-			src, _ = unconstrain(src, "!"+tag)
+		if other := markedFor(src); other != "" && other != tag {
+			refuse(name, "it is marked for the tag %s: undo that swap first (dstrewrite swap -u)", other)
 		}
+		base, ok := unmark(src, tag)
+		if !ok && markedFor(src) == tag {
+			refuse(name, "%s", edited)
+			continue
+		}
+		src = base
 		bases[name] = src
 		declared(src, names)
 	}
@@ -279,8 +298,11 @@ func (f *folder) swap(p *Plan, tag string) (used []*dropin.Package, refused []st
 		}
 		old, swapped := twinOf[name]
 		if made == nil {
+			if string(base) != string(f.files[name]) {
+				f.change(p, name, "restore", "", base)
+			}
 			if swapped {
-				f.drop(p, old)
+				f.change(p, old.name, "remove", "", nil)
 			}
 			continue
 		}
@@ -355,6 +377,19 @@ func declared(src []byte, names map[string]bool) {
 
 // Apply makes all changes, or none: what fails on the way is taken back.
 func (p *Plan) Apply() error {
+	for _, c := range p.Changes {
+		// Nobody may have written to the file in the meantime.
+		if have, err := os.ReadFile(c.Path); err != nil && (!errors.Is(err, os.ErrNotExist) || c.Old != nil) {
+			return Refusal{err.Error()}
+		} else if string(have) != string(c.Old) {
+			return Refusal{c.Path + ": it has changed in the meantime"}
+		}
+	}
+	return p.commit()
+}
+
+// commit writes all that is to be written beside its place, and then moves it there.
+func (p *Plan) commit() error {
 	type staged struct {
 		temp string
 		c    Change
@@ -368,11 +403,13 @@ func (p *Plan) Apply() error {
 		}
 	}()
 	for _, c := range p.Changes {
-		// Nobody may have written to the file in the meantime.
-		if have, err := os.ReadFile(c.Path); err != nil && (!errors.Is(err, os.ErrNotExist) || c.Old != nil) {
-			return Refusal{err.Error()}
-		} else if string(have) != string(c.Old) {
-			return Refusal{c.Path + ": it has changed in the meantime"}
+		source := c.Path
+		if c.From != "" {
+			source = c.From
+		}
+		c.mode = 0o644
+		if info, err := os.Stat(source); err == nil {
+			c.mode = info.Mode().Perm()
 		}
 		s := staged{c: c}
 		if c.New != nil {
@@ -407,20 +444,12 @@ func (p *Plan) Apply() error {
 
 // stage writes what is to become a file beside it.
 func stage(c Change) (string, error) {
-	mode := os.FileMode(0o644)
-	source := c.Path
-	if c.From != "" {
-		source = c.From
-	}
-	if info, err := os.Stat(source); err == nil {
-		mode = info.Mode().Perm()
-	}
 	f, err := os.CreateTemp(filepath.Dir(c.Path), ".dstrewrite-*")
 	if err != nil {
 		return "", err
 	}
 	_, err = f.Write(c.New)
-	err = errors.Join(err, f.Chmod(mode), f.Close())
+	err = errors.Join(err, f.Chmod(c.mode), f.Close())
 	if err != nil {
 		os.Remove(f.Name())
 		return "", err
@@ -432,7 +461,7 @@ func takeBack(c Change) error {
 	if c.Old == nil {
 		return os.Remove(c.Path)
 	}
-	temp, err := stage(Change{Path: c.Path, New: c.Old})
+	temp, err := stage(Change{Path: c.Path, New: c.Old, mode: c.mode})
 	if err != nil {
 		return err
 	}

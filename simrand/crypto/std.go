@@ -9,10 +9,13 @@ import (
 )
 
 // Reader is what [rand.Reader] was when this package was initialised. On a
-// simulated host what it gives follows from the seed. Assign to rand.Reader,
-// not to this one, which std does not know; dstrewrite swap leaves the name
-// with std.
+// simulated host what it gives follows from the seed. Assign to rand.Reader, or
+// by way of [ReaderVar], not to this one, which std does not know.
 var Reader = rand.Reader
+
+// ReaderVar returns where [rand.Reader] is: dstrewrite swap puts *ReaderVar()
+// in place of Reader.
+func ReaderVar() *io.Reader { return &rand.Reader }
 
 // Int is [rand.Int]. On a simulated host the number follows from the seed.
 // While packages are initialised in a simulation build it comes from a fixed
