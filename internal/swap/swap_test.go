@@ -89,7 +89,7 @@ func TestMarkRoundTrip(t *testing.T) {
 		"*/", "/* y */", "package p", "import \"net\"", "//go:build !dst && a", "// +build !dst"}
 	rapid.Check(t, func(t *rapid.T) {
 		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "end")
-		src := []byte(strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "lines"), end))
+		src := []byte(rapid.SampledFrom([]string{"", "\xef\xbb\xbf"}).Draw(t, "mark") + strings.Join(rapid.SliceOf(rapid.SampledFrom(lines)).Draw(t, "lines"), end))
 		src = append(src, rapid.SampledFrom([]string{"", end}).Draw(t, "last")...)
 		marked := mark(src, markLine("x.go", "dst"), "!dst")
 		if back, ok := unmark(marked, "dst"); !ok || !bytes.Equal(back, src) {
