@@ -58,7 +58,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exitcode": exitCodeCmd,
+			"exitcode":  exitCodeCmd,
+			"fetch":     fetchCmd,
+			"unchanged": unchangedCmd,
 		},
 		Condition: func(cond string) (bool, error) {
 			if v, ok := strings.CutPrefix(cond, "toolchain:"); ok {
