@@ -70,6 +70,9 @@ func TestScript(t *testing.T) {
 			if cond == "cgo" {
 				return env.CGO_ENABLED == "1", nil
 			}
+			if cond == "root" {
+				return os.Getuid() == 0, nil
+			}
 			return false, errors.New("unknown condition")
 		},
 	})
