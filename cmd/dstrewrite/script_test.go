@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dstkit/dst/sched"
 )
 
 func TestMain(m *testing.M) {
@@ -70,8 +72,11 @@ func TestScript(t *testing.T) {
 			if cond == "cgo" {
 				return env.CGO_ENABLED == "1", nil
 			}
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Getuid() == 0, nil
+			case "sim":
+				return sched.Available(), nil
 			}
 			return false, errors.New("unknown condition")
 		},
