@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ func run() error {
 	if i < 0 {
 		return fmt.Errorf("%s: expected the folder of a drop-in package", dir)
 	}
-	files, err := Files(dropin.Packages[i], ".")
+	files, err := Files(dropin.Load("linux"), dropin.Packages[i], ".")
 	if err != nil {
 		return err
 	}
@@ -51,8 +52,8 @@ func run() error {
 }
 
 // Files makes what go generate writes into dir with the Go release in use.
-func Files(p *dropin.Package, dir string) (map[string][]byte, error) {
-	std, err := dropin.Load("linux").Import(p.Std)
+func Files(packages types.Importer, p *dropin.Package, dir string) (map[string][]byte, error) {
+	std, err := packages.Import(p.Std)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,10 @@ import (
 // TestGenerated shows that the files in the repository are what go generate makes,
 // with either release.
 func TestGenerated(t *testing.T) {
+	packages := dropin.Load("linux")
 	for _, p := range dropin.Packages {
 		dir := filepath.Join("../../..", p.Dir)
-		files, err := Files(p, dir)
+		files, err := Files(packages, p, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestNewerNames(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "std.go"), older, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	files, err := Files(p, dir)
+	files, err := Files(dropin.Load("linux"), p, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
