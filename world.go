@@ -51,7 +51,7 @@ func newWorld(seed uint64, c *config) *World {
 	w.net = simnet.New(w.sw)
 	w.net.Told = func(format string, args ...any) { w.journal.addLate(w.sw.Now(), format, args) }
 	w.sys.init(w)
-	w.rng = simrand.New(w.sw.Stream("work"))
+	w.rng = simrand.FromStream(w.sw.Stream("work"))
 	w.sw.OnSpin = w.spins.add
 	if c.limit != 0 {
 		w.sw.SetLimit(c.limit)

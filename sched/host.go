@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"unsafe"
@@ -178,6 +179,20 @@ func scale(d, ppb int64) int64 { return d/1e9*ppb + d%1e9*ppb/1e9 }
 // CurrentHost returns the host of the calling goroutine, or nil outside of a
 // world. A goroutine of the world itself belongs to its host 0.
 func CurrentHost() *Host { return (*Host)(rtHostUser()) }
+
+// Available reports whether this binary is a simulation build.
+func Available() bool { return Simulated }
+
+// ErrNotOnHost is what the functions of the drop-in packages answer, within errors
+// of std's types, instead of reaching the real machine: see simnet and simfs.
+var ErrNotOnHost = errors.New("not on a simulated host: call it from a host's main function, Host.Do or Host.Go of a test by dst.Run")
+
+// OnHost reports whether the calling goroutine belongs to a host: not to what is
+// outside of worlds, and not to the world itself.
+func OnHost() bool {
+	h := CurrentHost()
+	return h != nil && h.id != 0
+}
 
 // Current returns the world of the calling goroutine, or nil outside of one.
 func Current() *World {

@@ -4,8 +4,9 @@ package sched
 
 import "unsafe"
 
-// Available reports whether this binary is a simulation build.
-func Available() bool { return false }
+// Simulated tells whether this binary is a simulation build. It is a constant, so
+// that code for simulation builds alone costs nothing in others.
+const Simulated = false
 
 // Without the simulator there are no worlds: clock, events and streams work,
 // and what needs goroutines panics.

@@ -4,8 +4,9 @@ package sched
 
 import "unsafe"
 
-// Available reports whether this binary is a simulation build.
-func Available() bool { return true }
+// Simulated tells whether this binary is a simulation build. It is a constant, so
+// that code for simulation builds alone costs nothing in others.
+const Simulated = true
 
 // These are defined by the overlay; see internal/seam/files.
 

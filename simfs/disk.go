@@ -19,11 +19,11 @@ type Rdev uint64
 
 // The devices there are.
 const (
-	DevNull    Rdev = 1<<8 | 3
-	DevZero    Rdev = 1<<8 | 5
-	DevFull    Rdev = 1<<8 | 7
-	DevRandom  Rdev = 1<<8 | 8
-	DevUrandom Rdev = 1<<8 | 9
+	RdevNull    Rdev = 1<<8 | 3
+	RdevZero    Rdev = 1<<8 | 5
+	RdevFull    Rdev = 1<<8 | 7
+	RdevRandom  Rdev = 1<<8 | 8
+	RdevUrandom Rdev = 1<<8 | 9
 )
 
 // A Disk is the file system of one host. It outlives the host's processes.
@@ -81,7 +81,7 @@ func presetDev(dev *Inode) {
 	for _, device := range [...]struct {
 		name string
 		rdev Rdev
-	}{{"null", DevNull}, {"zero", DevZero}, {"full", DevFull}, {"random", DevRandom}, {"urandom", DevUrandom}} {
+	}{{"null", RdevNull}, {"zero", RdevZero}, {"full", RdevFull}, {"random", RdevRandom}, {"urandom", RdevUrandom}} {
 		n := dev.disk.newInode(Device, 0o666)
 		n.rdev = device.rdev
 		dev.preset(device.name, n)
@@ -185,9 +185,9 @@ func (d *Disk) Open(at *Inode, path string, f OpenFlags, mode uint32) (*Inode, s
 		return n, errno
 	case f.Create && f.Exclusive:
 		return nil, syscall.EEXIST
-	case n.kind == Symlink && f.DirectoryOnly && !f.Create:
+	case n.kind == SymbolicLink && f.DirectoryOnly && !f.Create:
 		return nil, syscall.ENOTDIR
-	case n.kind == Symlink && !f.PathOnly:
+	case n.kind == SymbolicLink && !f.PathOnly:
 		return nil, syscall.ELOOP
 	case n.kind == Directory && (f.Write || f.Create || f.Truncate):
 		return nil, syscall.EISDIR
@@ -210,12 +210,12 @@ func (d *Disk) Open(at *Inode, path string, f OpenFlags, mode uint32) (*Inode, s
 // readDevice is read on a character device.
 func (d *Disk) readDevice(dev Rdev, b []byte) (int, syscall.Errno) {
 	switch dev {
-	case DevNull:
+	case RdevNull:
 		return 0, 0
-	case DevZero, DevFull:
+	case RdevZero, RdevFull:
 		zero(b)
 		return len(b), 0
-	case DevRandom, DevUrandom:
+	case RdevRandom, RdevUrandom:
 		Fill(d.random, b)
 		return len(b), 0
 	}
@@ -224,7 +224,7 @@ func (d *Disk) readDevice(dev Rdev, b []byte) (int, syscall.Errno) {
 
 // writeDevice is write on a character device.
 func (d *Disk) writeDevice(dev Rdev, b []byte) (int, syscall.Errno) {
-	if dev == DevFull {
+	if dev == RdevFull {
 		return 0, syscall.ENOSPC
 	}
 	return len(b), 0

@@ -99,4 +99,19 @@
 // Extended attributes, quotas, other users than root, and inotify are not there.
 // The access time of files is kept as relatime says. A sector that cannot be
 // read takes its page with it. Metadata is never damaged by Faults.
+//
+// # Drop-in for package os
+//
+// The package also has every exported name of os, with the same types: code that
+// imports it instead mixes freely with code that does not. In a normal build, and in
+// one with the tag dst alone, all of these are std's.
+//
+// In a simulation build, the functions do on a host what the host's kernel makes of
+// them. Elsewhere (in the test's body, in other tests, while packages are initialised), what
+// opens, reads or changes files, runs programs or asks about the machine gets an error, of std's types, around
+// [sched.ErrNotOnHost], instead of reaching the real machine.
+// Methods, such as those of [File] and
+// [Root], are those of std's types: they are not refused. Environment and identity of the process
+// answer as std does. The folders ioutil and filepath have the drop-ins for io/ioutil and
+// path/filepath: the names collide.
 package simfs

@@ -6,13 +6,13 @@ import "syscall"
 type Kind uint8
 
 const (
-	Regular   Kind = iota // a file of pages
-	Directory             // names of inodes
-	Symlink               // a path
-	Device                // a character device
-	Generated             // a read-only file whose content a function makes
-	Fifo                  // a named pipe
-	Socket                // the name of a Unix socket
+	Regular      Kind = iota // a file of pages
+	Directory                // names of inodes
+	SymbolicLink             // a path
+	Device                   // a character device
+	Generated                // a read-only file whose content a function makes
+	Fifo                     // a named pipe
+	Socket                   // the name of a Unix socket
 )
 
 // An Inode is one file, directory, link, device or other thing with a name on a
@@ -67,8 +67,8 @@ type Inode struct {
 	presets []func(dir *Inode) // what it begins with, until it is looked into
 	loaded  bool
 
-	target func() string // Symlink
-	jump   func() *Inode // Symlink: what it leads to whatever the target says
+	target func() string // SymbolicLink
+	jump   func() *Inode // SymbolicLink: what it leads to whatever the target says
 	rdev   Rdev          // Device
 	gen    func() []byte // Generated
 	last   string        // Generated: the content when it was last looked at
@@ -109,7 +109,7 @@ func (n *Inode) Size() int64 {
 	switch n.kind {
 	case Regular:
 		return n.data.size
-	case Symlink:
+	case SymbolicLink:
 		return int64(len(n.target()))
 	case Directory:
 		return PageSize
@@ -201,7 +201,7 @@ func (n *Inode) Accessed() {
 
 // Readlink returns the target of a symbolic link.
 func (n *Inode) Readlink() (string, syscall.Errno) {
-	if n.kind != Symlink {
+	if n.kind != SymbolicLink {
 		return "", syscall.EINVAL
 	}
 	return n.target(), 0

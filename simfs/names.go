@@ -65,7 +65,7 @@ func (d *Disk) Symlink(target string, at *Inode, path string) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	n, errno := p.dir.make(Symlink, 0o777)
+	n, errno := p.dir.make(SymbolicLink, 0o777)
 	if errno != 0 {
 		return errno
 	}

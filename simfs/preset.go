@@ -104,7 +104,7 @@ func (n *Inode) PresetListed(name string, names func() []string, find func(name 
 // MagicLink returns a symbolic link for [Inode.PresetListed]: it shows a target,
 // and leads to an inode whatever is there.
 func (n *Inode) MagicLink(name, target string, to *Inode) *Inode {
-	l := n.disk.newInode(Symlink, 0o777)
+	l := n.disk.newInode(SymbolicLink, 0o777)
 	l.nlink, l.parent, l.name, l.system = 1, n, name, true
 	l.target = func() string { return target }
 	l.jump = func() *Inode { return to }
@@ -113,7 +113,7 @@ func (n *Inode) MagicLink(name, target string, to *Inode) *Inode {
 
 // PresetSymlink is [Disk.PutSymlinkFunc] in a directory that is being filled.
 func (n *Inode) PresetSymlink(name string, target func() string) {
-	child := n.disk.newInode(Symlink, 0o777)
+	child := n.disk.newInode(SymbolicLink, 0o777)
 	child.target = target
 	n.preset(name, child)
 }

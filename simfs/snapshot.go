@@ -191,7 +191,7 @@ func (d *Disk) digest() uint64 {
 			b = binary.AppendUvarint(b, uint64(number))
 			b = binary.AppendUvarint(b, uint64(n.mode))
 			b = binary.AppendUvarint(b, uint64(n.uid)<<32|uint64(n.gid))
-			if n.kind == Symlink {
+			if n.kind == SymbolicLink {
 				b = append(append(b, n.target()...), 0)
 			}
 			b = binary.AppendUvarint(b, uint64(n.data.size))

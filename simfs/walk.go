@@ -76,7 +76,7 @@ func (d *Disk) walk(at *Inode, path string, follow bool, resolve Resolve) (p pla
 		if at.nlink == 0 && name != "." && name != ".." {
 			node = nil // a directory that was removed is empty
 		}
-		if node != nil && node.kind == Symlink && (left != "" || rest != "" && resolve&entry == 0 || follow) {
+		if node != nil && node.kind == SymbolicLink && (left != "" || rest != "" && resolve&entry == 0 || follow) {
 			if links++; links > maxSymlinks {
 				return p, syscall.ELOOP
 			}

@@ -171,7 +171,7 @@ func (i info) Mode() fs.FileMode {
 		}
 	}
 	return m | map[Kind]fs.FileMode{
-		Directory: fs.ModeDir, Symlink: fs.ModeSymlink, Device: fs.ModeDevice | fs.ModeCharDevice,
+		Directory: fs.ModeDir, SymbolicLink: fs.ModeSymlink, Device: fs.ModeDevice | fs.ModeCharDevice,
 		Fifo: fs.ModeNamedPipe, Socket: fs.ModeSocket,
 	}[i.attr.Kind]
 }
@@ -224,7 +224,7 @@ func (d *Disk) PutSymlink(path, target string) {
 // PutSymlinkFunc is PutSymlink with a target that may change, as that of
 // /proc/self/exe.
 func (d *Disk) PutSymlinkFunc(path string, target func() string) {
-	n := d.newInode(Symlink, 0o777)
+	n := d.newInode(SymbolicLink, 0o777)
 	n.target = target
 	d.place(path, n)
 	d.syncPath(parentOf(path))

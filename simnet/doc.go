@@ -239,4 +239,17 @@
 // [Gateway.Counters] tell of hosts and their lines, rules and NATs. Network.Trace
 // sees each packet, and [Network.Capture] writes them for Wireshark and tcpdump. All
 // of these are for looking: they draw nothing and change nothing.
+//
+// # Drop-in for package net
+//
+// The package also has every exported name of net, with the same types: code that
+// imports it instead mixes freely with code that does not. In a normal build, and in
+// one with the tag dst alone, all of these are std's.
+//
+// In a simulation build, the functions do on a host what the host's kernel makes of
+// them. Elsewhere (in the test's body, in other tests, while packages are initialised), what
+// dials, listens or looks up gets an error, of std's types, around
+// [sched.ErrNotOnHost], instead of reaching the real machine.
+// Methods, such as those of [Dialer], [ListenConfig] and [Resolver], are those of std's types: they are
+// not refused.
 package simnet

@@ -4,7 +4,7 @@
 //
 // One seed gives many named streams, and those of hosts, independent of each
 // other: a draw added to one moves no other. The scheduler, the network, the
-// disks and the test's own workload each draw from theirs; see [New].
+// disks and the test's own workload each draw from theirs; see [FromStream].
 //
 // # What a program draws
 //
@@ -18,4 +18,14 @@
 // a package.
 //
 // A generator that a program makes from a seed of its own is as it always is.
+//
+// # Drop-in for package math/rand
+//
+// The package also has every exported name of math/rand, with the same types: code that
+// imports it instead mixes freely with code that does not. In a normal build, and in
+// one with the tag dst alone, all of these are std's. In a simulation build too:
+// what differs on a host differs beneath std. The folders v2 and crypto have the drop-ins
+// for math/rand/v2 and crypto/rand: the names of the three collide.
 package simrand
+
+//go:generate go run ../internal/dropin/gen

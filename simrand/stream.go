@@ -19,6 +19,6 @@ func (s source) Uint64() uint64 {
 	return s.s.Uint64()
 }
 
-// New returns random numbers drawn from a stream. Any goroutine of the stream's
+// FromStream returns random numbers drawn from a stream. Any goroutine of the stream's
 // world may use them.
-func New(s *sched.Stream) *rand.Rand { return rand.New(source{s}) }
+func FromStream(s *sched.Stream) *rand.Rand { return rand.New(source{s}) }

@@ -6,9 +6,9 @@ import (
 	"github.com/dstkit/dst/sched"
 )
 
-func TestNew(t *testing.T) {
+func TestFromStream(t *testing.T) {
 	draw := func(seed uint64, name string) (list [5]int64) {
-		r := New(sched.New(seed).Stream(name))
+		r := FromStream(sched.New(seed).Stream(name))
 		for i := range list {
 			list[i] = r.Int64()
 		}

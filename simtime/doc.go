@@ -5,4 +5,14 @@
 // goroutine of the host follow that view: time.Now reads the clock, and timers
 // run at its rate. What a test does to a clock outlives the host's processes, as
 // a machine's clock does.
+//
+// # Drop-in for package time
+//
+// The package also has every exported name of time, with the same types: code that
+// imports it instead mixes freely with code that does not. In a normal build, and in
+// one with the tag dst alone, all of these are std's. In a simulation build too:
+// what differs on a host differs beneath std. Beside the surface, which is in std.go, stands
+// what a test uses to disturb clocks.
 package simtime
+
+//go:generate go run ../internal/dropin/gen

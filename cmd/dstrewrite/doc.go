@@ -6,6 +6,7 @@
 //	dstrewrite build|install|list|run|test|vet [arguments of the go command]
 //	dstrewrite env [-json]
 //	dstrewrite diff
+//	dstrewrite swap [-d | -w | -u] [-n] [-tag dst] [packages]
 //	dstrewrite version
 //	dstrewrite help
 //
@@ -41,6 +42,14 @@
 // PATH so that they all use the Go installation that the overlay was made for. A
 // -tags flag given to plain go replaces those in GOFLAGS: name dst, dstsim,
 // netgo and osusergo there too.
+//
+// # Swap
+//
+// Swap gives each file that imports net, time, os, io/ioutil, path/filepath, math/rand,
+// math/rand/v2 or crypto/rand a twin, FILE_dst.go, that imports the drop-in packages
+// simnet, simtime, simfs and simrand instead and is built with the tag dst; the original is
+// marked to be built without it. Without flags, or with -n, it lists the changes; -d prints
+// them as a diff, -w makes them, -u undoes them. See docs/swap.md.
 //
 // # Diff and version
 //

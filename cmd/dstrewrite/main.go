@@ -21,6 +21,8 @@ Usage:
 	dstrewrite build|install|list|run|test|vet [arguments of the go command]
 	dstrewrite env [-json]    print the environment in which plain go, gopls and dlv do the same
 	dstrewrite diff           print what changes in the standard library
+	dstrewrite swap [-d | -w | -u] [-n] [-tag dst] [packages]
+	                          swap imports for the drop-in packages, in twins of your files
 	dstrewrite version        print versions, for bug reports
 	dstrewrite help           print this
 
@@ -82,13 +84,15 @@ func dispatch(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return seam.Diff(stdout, t)
+	case "swap":
+		return runSwap(rest, stdout, stderr)
 	case "version", "-version", "--version":
 		if err := noArgs("version", rest); err != nil {
 			return err
 		}
 		return printVersion(stdout)
 	}
-	return usageError{fmt.Sprintf("unknown command %q: expected %s, env, diff, version or help; run dstrewrite help for examples",
+	return usageError{fmt.Sprintf("unknown command %q: expected %s, env, diff, swap, version or help; run dstrewrite help for examples",
 		name, strings.Join(forwarded, ", "))}
 }
 

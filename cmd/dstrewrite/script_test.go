@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dstkit/dst/sched"
 )
 
 func TestMain(m *testing.M) {
@@ -58,7 +60,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exitcode": exitCodeCmd,
+			"exitcode":  exitCodeCmd,
+			"fetch":     fetchCmd,
+			"unchanged": unchangedCmd,
 		},
 		Condition: func(cond string) (bool, error) {
 			if v, ok := strings.CutPrefix(cond, "toolchain:"); ok {
@@ -67,6 +71,12 @@ func TestScript(t *testing.T) {
 			}
 			if cond == "cgo" {
 				return env.CGO_ENABLED == "1", nil
+			}
+			switch cond {
+			case "root":
+				return os.Getuid() == 0, nil
+			case "sim":
+				return sched.Available(), nil
 			}
 			return false, errors.New("unknown condition")
 		},

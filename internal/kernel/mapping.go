@@ -85,7 +85,7 @@ func (p *Process) sysMmap(c *Call) (uintptr, syscall.Errno) {
 			return 0, syscall.ENODEV
 		case !f.readable(), m.shared && prot&syscall.PROT_WRITE != 0 && !f.writable():
 			return 0, syscall.EACCES
-		case f.node.Kind() == simfs.Device && f.node.Rdev() == simfs.DevZero:
+		case f.node.Kind() == simfs.Device && f.node.Rdev() == simfs.RdevZero:
 			flags |= syscall.MAP_ANON
 		case f.node.Kind() != simfs.Regular:
 			return 0, syscall.ENODEV

@@ -15,7 +15,7 @@ func modeOf(k simfs.Kind) uint32 {
 	switch k {
 	case simfs.Directory:
 		return syscall.S_IFDIR
-	case simfs.Symlink:
+	case simfs.SymbolicLink:
 		return syscall.S_IFLNK
 	case simfs.Device:
 		return syscall.S_IFCHR

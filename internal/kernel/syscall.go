@@ -204,7 +204,7 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysSyncFileRange(c)
 	case sysFCHMODAT2:
 		n, errno := p.inodeAt(c.Arg[0], c.Ptr[1], int(c.Arg[3]))
-		if errno == 0 && n.Kind() == simfs.Symlink {
+		if errno == 0 && n.Kind() == simfs.SymbolicLink {
 			return 0, syscall.EOPNOTSUPP
 		}
 		return chmod(n, errno, uint32(c.Arg[2]))
