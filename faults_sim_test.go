@@ -33,6 +33,8 @@ type scene struct {
 	gone    bool                 // the server's process ends, if another follows or not
 	hold    bool                 // the server does not read what it is sent on "read"
 	tune    func(c *net.TCPConn) // of the client's connections
+	nat     *simnet.NAT          // that the client is behind
+	home    *simnet.Gateway      // which is this
 	period  time.Duration        // between writes
 	limit   time.Duration        // for all of it
 
@@ -234,6 +236,9 @@ func (s *scene) play(happen func(s *scene)) (map[string]string, error) {
 		s.w.Host("client")
 		s.w.Host("server", s.serve)
 		s.w.Net().SetDefault(simnet.Link{Latency: simnet.Constant(time.Millisecond)})
+		if s.nat != nil {
+			s.home = s.w.Net().NAT("home", *s.nat, "client")
+		}
 	}
 	var failed error
 	s.on("client", func() {
@@ -326,6 +331,7 @@ type tableRow struct {
 	mute   bool
 	gone   bool
 	tune   func(c *net.TCPConn)
+	nat    *simnet.NAT
 	happen func(s *scene)
 }
 
@@ -342,6 +348,10 @@ func userTimeout(d time.Duration) func(c *net.TCPConn) {
 			panic(err)
 		}
 	}
+}
+
+func keepAlive(d time.Duration) func(c *net.TCPConn) {
+	return func(c *net.TCPConn) { c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: d, Interval: d}) }
 }
 
 func withoutKeepAlive(c *net.TCPConn) { c.SetKeepAlive(false) }
@@ -384,6 +394,8 @@ var hosts = []tableRow{
 		s.w.Net().Down("client")
 		s.later(10*time.Second, func() { s.w.Net().Up("client") })
 	}},
+	{name: "client's NAT: `Rebind`", nat: &simnet.NAT{}, happen: func(s *scene) { s.home.Rebind() }},
+	{name: "client's NAT, with `Reject`: `Rebind`", nat: &simnet.NAT{Reject: true}, happen: func(s *scene) { s.home.Rebind() }},
 	{name: "link: `Duplicate`, `Reorder` 30 %", happen: link(simnet.Link{Duplicate: 0.3, Reorder: 0.3})},
 	{name: "link: `MTU` 600", happen: func(s *scene) {
 		s.w.Net().SetLink("client", "server", simnet.Link{MTU: 600, Latency: simnet.Constant(time.Millisecond)})
@@ -408,6 +420,8 @@ var streams = []tableRow{
 	{name: "client: a deadline passes", local: true, happen: func(s *scene) { s.each("client", func(c *net.TCPConn) { c.SetDeadline(time.Now()) }) }},
 	{name: "server: `PowerLoss`; client without keep-alive", gone: true, tune: withoutKeepAlive, happen: func(s *scene) { s.w.Host("server").PowerLoss() }},
 	{name: "server: `PowerLoss`; client with TCP_USER_TIMEOUT 10 s", gone: true, tune: userTimeout(10 * time.Second), happen: func(s *scene) { s.w.Host("server").PowerLoss() }},
+	{name: "client's NAT forgets what is idle for 10 s (`TCPTimeout`)", nat: &simnet.NAT{TCPTimeout: 10 * time.Second}, happen: func(s *scene) {}},
+	{name: "client with keep-alive of 5 s, behind that NAT", nat: &simnet.NAT{TCPTimeout: 10 * time.Second}, tune: keepAlive(5 * time.Second), happen: func(s *scene) {}},
 }
 
 var columns = []string{"read", "write", "dial", "server reads", "server writes"}
@@ -421,7 +435,7 @@ func table(t *testing.T, network string, rows []tableRow) string {
 		var seen map[string]string
 		t.Run(r.name, func(t *testing.T) {
 			dst.Run(t, func(w *dst.World) {
-				s := &scene{network: network, w: w, addr: fmt.Sprintf("server:%d", serverPort), hold: r.hold, mute: r.mute, gone: r.gone, tune: r.tune, period: time.Second, limit: 40 * time.Minute}
+				s := &scene{network: network, w: w, addr: fmt.Sprintf("server:%d", serverPort), hold: r.hold, mute: r.mute, gone: r.gone, tune: r.tune, nat: r.nat, period: time.Second, limit: 40 * time.Minute}
 				cells, err := s.play(r.happen)
 				if err != nil {
 					w.Fatalf("%v", err)

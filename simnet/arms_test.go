@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/dstkit/dst/internal/netns"
 	"github.com/dstkit/dst/sched"
 )
 
@@ -22,6 +23,8 @@ type arm struct {
 	*testing.T
 	open func(family int) socket
 	real bool
+
+	alone bool // no other programs, and no interface but loopback; real only
 }
 
 type socket interface {
@@ -48,6 +51,8 @@ const (
 
 func twoArms(t *testing.T, body func(a *arm)) {
 	t.Run("machine", func(t *testing.T) {
+		leave, alone := netns.Enter(t)
+		defer leave()
 		if fd, err := syscall.Socket(inet6, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0); err != nil {
 			t.Skipf("no IPv6 here: %v", err)
 		} else {
@@ -56,7 +61,7 @@ func twoArms(t *testing.T, body func(a *arm)) {
 				t.Skipf("no IPv6 here: %v", err)
 			}
 		}
-		body(&arm{T: t, real: true, open: func(family int) socket {
+		body(&arm{T: t, real: true, alone: alone, open: func(family int) socket {
 			fd, err := syscall.Socket(family, syscall.SOCK_DGRAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 			if err != nil {
 				t.Skipf("no such sockets here: %v", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/dstkit/dst/internal/netns"
 	"github.com/dstkit/dst/sched"
 )
 
@@ -42,7 +43,9 @@ type stream interface {
 
 func twoTCPArms(t *testing.T, body func(a *tcpArm)) {
 	t.Run("machine", func(t *testing.T) {
-		a := &arm{T: t, real: true}
+		leave, alone := netns.Enter(t)
+		defer leave()
+		a := &arm{T: t, real: true, alone: alone}
 		body(&tcpArm{arm: a, open: func(family int) stream {
 			fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 			if err != nil {

@@ -124,7 +124,11 @@ func TestSendErrors(t *testing.T) {
 		a.check("no peer 6", s6.send("x", ""), syscall.EDESTADDRREQ)
 
 		lo := a.bound(inet, "127.0.0.1:0")
-		a.check("loopback source leaves", lo.send("x", "10.255.0.1:9"), map[bool]syscall.Errno{true: syscall.EINVAL, false: syscall.ENETUNREACH}[a.real])
+		leaves := syscall.ENETUNREACH
+		if a.real && !a.alone {
+			leaves = syscall.EINVAL // there is a route
+		}
+		a.check("loopback source leaves", lo.send("x", "10.255.0.1:9"), leaves)
 		only := a.open(inet6)
 		a.check("v6only", only.set("v6only", 1), 0)
 		a.check("mapped on v6only", only.send("x", "[::ffff:127.0.0.1]:9"), syscall.ENETUNREACH)

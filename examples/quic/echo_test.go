@@ -26,6 +26,7 @@ const (
 	freshKey         // each start of the server has another key for stateless resets
 	noKeepAlive      // nobody keeps an idle connection alive
 	twice            // the server answers a datagram twice
+	byAddress        // what stands before the server knows connections by the client's address
 )
 
 // Times of the protocol.
@@ -78,7 +79,10 @@ type answer struct {
 const answerSize = 8 + sha256.Size
 
 // serve answers on each stream of each connection, and sends datagrams back.
-func serve(conn net.PacketConn, key quic.StatelessResetKey, f flaw) error {
+func serve(conn net.PacketConn, key quic.StatelessResetKey, f flaw, accepted func(*quic.Conn)) error {
+	if f == byAddress {
+		conn = &balancer{PacketConn: conn, known: map[string]bool{}}
+	}
 	tr := &quic.Transport{Conn: conn, StatelessResetKey: &key}
 	lis, err := tr.Listen(&tls.Config{Certificates: []tls.Certificate{identity}, NextProtos: []string{"echo"}}, config(f))
 	if err != nil {
@@ -89,6 +93,7 @@ func serve(conn net.PacketConn, key quic.StatelessResetKey, f flaw) error {
 		if err != nil {
 			return err
 		}
+		accepted(c)
 		go func() {
 			for {
 				d, err := c.ReceiveDatagram(context.Background())
@@ -110,6 +115,27 @@ func serve(conn net.PacketConn, key quic.StatelessResetKey, f flaw) error {
 				go reply(s, f)
 			}
 		}()
+	}
+}
+
+// A balancer lets through what comes from an address that a connection began from.
+type balancer struct {
+	net.PacketConn
+	known map[string]bool
+}
+
+func (b *balancer) ReadFrom(p []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := b.PacketConn.ReadFrom(p)
+		if err != nil {
+			return n, from, err
+		}
+		if n > 0 && p[0]&0xf0 == 0xc0 { // Initial: RFC 9000, section 17.2.2
+			b.known[from.String()] = true
+		}
+		if b.known[from.String()] {
+			return n, from, nil
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func listen(t *testing.T) *net.UDPConn {
 // The same server and client on real sockets, undisturbed.
 func TestLoopback(t *testing.T) {
 	server := listen(t)
-	go serve(server, quic.StatelessResetKey{1}, none)
+	go serve(server, quic.StatelessResetKey{1}, none, func(*quic.Conn) {})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	c, err := dial(ctx, listen(t), server.LocalAddr().String(), none)

@@ -38,11 +38,14 @@ var usual = simnet.Link{
 type day struct {
 	w *dst.World
 	flaw
+	quiet   bool          // nobody keeps connections alive, as is meant
+	longest time.Duration // that a migration took
 
-	mu     sync.Mutex
-	wrong  []string
-	counts map[string]int
-	left   int
+	mu       sync.Mutex
+	wrong    []string
+	counts   map[string]int
+	left     int
+	accepted []*quic.Conn // of the server
 }
 
 func newDay(w *dst.World, f flaw) *day {
@@ -63,6 +66,14 @@ func (d *day) count(what string) {
 	d.counts[what]++
 }
 
+// peers is the flaw that both ends have, or none.
+func (d *day) peers() flaw {
+	if d.quiet {
+		return noKeepAlive
+	}
+	return d.flaw
+}
+
 // server runs the server, whose key for stateless resets outlives it.
 func (d *day) server() error {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{Port: 443})
@@ -73,7 +84,11 @@ func (d *day) server() error {
 	if d.flaw == freshKey {
 		rand.Read(key[:])
 	}
-	return serve(conn, key, d.flaw)
+	return serve(conn, key, d.peers(), func(c *quic.Conn) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.accepted = append(d.accepted, c)
+	})
 }
 
 // dial connects, and checks how long that takes to fail.
@@ -83,7 +98,7 @@ func (d *day) dial() (*quic.Conn, *net.UDPConn, error) {
 		d.w.Fatalf("%v", err)
 	}
 	began := d.w.Elapsed()
-	c, err := dial(context.Background(), conn, "server:443", d.flaw)
+	c, err := dial(context.Background(), conn, "server:443", d.peers())
 	took := d.w.Elapsed() - began
 	d.w.Logf("dial: %v after %v", err, took)
 	if most := 2*handshakeIdle + slack; took > most {
@@ -219,6 +234,7 @@ func (d *day) done() error {
 type tally struct {
 	runs, caught int
 	virtual      time.Duration
+	longest      time.Duration
 	counts       map[string]int
 	net          simnet.Counters
 }
@@ -226,6 +242,7 @@ type tally struct {
 func (s *tally) add(d *day) {
 	s.runs++
 	s.virtual += d.w.Elapsed()
+	s.longest = max(s.longest, d.longest)
 	if s.counts == nil {
 		s.counts = map[string]int{}
 	}
@@ -251,6 +268,9 @@ func (s *tally) add(d *day) {
 func (s *tally) report(t *testing.T, f flaw) {
 	t.Logf("%d runs of %v, %d with something wrong; %v; datagrams: %d sent, %d lost, %d duplicated, %d reordered, %d damaged", s.runs, s.virtual, s.caught, s.counts,
 		s.net.Sent, s.net.Lost, s.net.Duplicated, s.net.Reordered, s.net.Mangled)
+	if s.longest > 0 {
+		t.Logf("a migration took %v at most", s.longest)
+	}
 	if f != none && s.runs >= 100 && s.caught == 0 {
 		t.Error("the flaw was never caught")
 	}
@@ -348,6 +368,8 @@ func TestFlaws(t *testing.T) {
 	t.Run("twice", func(t *testing.T) { sweep(t, 2, twice, linksDay) })
 	t.Run("freshKey", func(t *testing.T) { sweep(t, 5, freshKey, resetDay) })
 	t.Run("noKeepAlive", func(t *testing.T) { sweep(t, 5, noKeepAlive, idleDay) })
+	t.Run("noKeepAlive behind a NAT", func(t *testing.T) { sweep(t, 5, noKeepAlive, keptDay) })
+	t.Run("byAddress", func(t *testing.T) { sweep(t, 5, byAddress, migrateDay) })
 }
 
 // connected is a run in which one client has a connection on calm links; then something

@@ -1,20 +1,20 @@
 module github.com/dstkit/dst/examples/tftp
 
-go 1.26.0
+go 1.26
 
 require github.com/pin/tftp/v3 v3.1.0
 
 require (
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
-	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
+	golang.org/x/mod v0.32.0 // indirect
+	golang.org/x/sync v0.19.0 // indirect
+	golang.org/x/tools v0.41.0 // indirect
 )
 
 require (
 	github.com/dstkit/dst v0.0.0
-	golang.org/x/net v0.61.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/net v0.51.0 // indirect
+	golang.org/x/sys v0.41.0 // indirect
 )
 
 replace github.com/dstkit/dst => ../..

@@ -1,13 +1,13 @@
 module github.com/dstkit/dst/examples/websocket
 
-go 1.26.0
+go 1.26
 
 require github.com/dstkit/dst v0.0.0
 
 require (
-	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
+	golang.org/x/mod v0.32.0 // indirect
+	golang.org/x/sync v0.19.0 // indirect
+	golang.org/x/tools v0.41.0 // indirect
 )
 
 require (

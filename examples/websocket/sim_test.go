@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dstkit/dst"
+	"github.com/dstkit/dst/simfs"
 	"github.com/dstkit/dst/simnet"
 )
 
@@ -246,7 +247,8 @@ func (s *tally) report(t *testing.T, f flaw) {
 func roomDay(w *dst.World, f flaw, s *tally) {
 	d := &day{w: w, flaw: f, said: map[string][]string{}, seen: map[string][]message{}, ends: map[string]int{}, left: len(users)}
 	w.Net().SetDefault(usual)
-	w.Host("server", func() error { return serve(":80", path, f) })
+	server := w.Host("server", func() error { return serve(":80", path, f) })
+	server.Disk().SetModel(simfs.Any) // ext4 keeps the name of a new file that is synced; others need not
 	for _, user := range users {
 		w.Host(user).Go(func() { d.use(user, 40) })
 	}

@@ -53,8 +53,8 @@
 // ends in [file.changed], which tells the poller, epoll sets and blocked
 // calls.
 //
-// Not there: urgent data (MSG_OOB), pipes of packets (O_DIRECT),
-// TFD_TIMER_CANCEL_ON_SET, a timerfd that follows a wall clock that is set,
+// Not there: urgent data of Unix sockets (MSG_OOB), which TCP has, pipes of
+// packets (O_DIRECT), TFD_TIMER_CANCEL_ON_SET, a timerfd that follows a wall clock that is set,
 // signalfd and inotify; splice and sendfile answer as for files that cannot do
 // it. Masks of signals are passed over. Simulated descriptors are greater than
 // any fd_set of 1024 bits can hold, so that select is of use for its timeout.

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/dstkit/dst/internal/netns"
 )
 
 func (a *arm) tcp(family int) int {
@@ -156,6 +158,10 @@ func TestStreamsAsOnTheMachine(t *testing.T) {
 }
 
 func TestDualStackStreamsAsOnTheMachine(t *testing.T) {
+	// The test binds a port of one address that was chosen for another: nobody else may
+	// have it there.
+	leave, _ := netns.Enter(t)
+	defer leave()
 	onBoth(t, func(a *arm) {
 		l := a.tcp(syscall.AF_INET6)
 		a.set("V6ONLY", l, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 0)
@@ -198,11 +204,15 @@ func TestDualStackStreamsAsOnTheMachine(t *testing.T) {
 		a.settle()
 		a.set("REUSEADDR", y, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
 		a.do("bind beside connections that do not share", syscall.SYS_BIND, y, ptr(in4(loop4, lp)), 16)
+		both := a.tcp(syscall.AF_INET6)
+		a.set("V6ONLY", both, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 0)
+		a.do("bind to a port that is free in both", syscall.SYS_BIND, both, ptr(in6([16]byte{}, 0)), 28)
+		up := a.name("getsockname", syscall.SYS_GETSOCKNAME, both)
+		a.do("close", syscall.SYS_CLOSE, both)
 		u := a.tcp(syscall.AF_INET6)
 		a.set("V6ONLY", u, syscall.IPPROTO_IPV6, syscall.IPV6_V6ONLY, 1)
-		a.do("bind", syscall.SYS_BIND, u, ptr(in6(loop6, 0)), 28)
+		a.do("bind", syscall.SYS_BIND, u, ptr(in6(loop6, up)), 28)
 		a.do("listen", syscall.SYS_LISTEN, u, 1)
-		up := a.name("getsockname", syscall.SYS_GETSOCKNAME, u)
 		v := a.tcp(syscall.AF_INET)
 		a.do("bind to the same port", syscall.SYS_BIND, v, ptr(in4(loop4, up)), 16)
 		a.do("listen", syscall.SYS_LISTEN, v, 1)
