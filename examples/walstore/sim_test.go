@@ -3,287 +3,154 @@
 package main_test
 
 import (
-	"context"
-	"errors"
+	"flag"
 	"fmt"
-	"io"
-	"log"
-	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
+	"testing"
 
 	"github.com/dstkit/dst"
-	"github.com/dstkit/dst/examples/walstore/client"
 	"github.com/dstkit/dst/examples/walstore/store"
 	"github.com/dstkit/dst/examples/walstore/wal"
 	"github.com/dstkit/dst/simfs"
-	"github.com/dstkit/dst/simnet"
 )
 
-const (
-	clients = 2
-	puts    = 7 // of each client
-	keys    = 3
-	losses  = 3 // of power, or crashes, in a run
-	calm    = 20 * time.Second
-)
+var update = flag.Bool("update", false, "write what was found into README.md")
 
 var (
-	names = [3]string{"leader", "follower1", "follower2"}
-	addrs = []string{"10.0.0.1:7000", "10.0.0.2:7000", "10.0.0.3:7000"}
+	bugs   = []wal.Bug{wal.NoBug, wal.NoSync, wal.TornAccepted, wal.DirNotSynced, store.EarlyAck, wal.StopsEarly}
+	models = []simfs.Model{simfs.Ordered, simfs.Any}
 )
 
-// A trial is one run of the store with a bug, and what the oracle knows.
-type trial struct {
-	w      *dst.World
-	bug    wal.Bug
-	nodes  [3]atomic.Pointer[store.Node] // nil while down
-	opened [3]store.State                // what each held when it was last opened; under mu
-	events chan struct{}                 // one for each acknowledged put
-	left   atomic.Int32                  // clients that have not ended
-	stop   atomic.Bool                   // clients are to end
-	failed atomic.Bool                   // there is a problem
-
-	mu      sync.Mutex
-	problem error             // the first
-	tried   map[string]string // value -> its key
-	place   map[string]uint64 // value -> the number of its put
-	puts    [clients][]string // values, in the order in which each client put them
-	acks    []ack
-}
-
-type ack struct {
-	key, value string
-	seq        uint64
-}
-
-// newTrial starts the store on three disks of the model.
-func newTrial(w *dst.World, bug wal.Bug, model simfs.Model) *trial {
-	s := &trial{w: w, bug: bug, tried: map[string]string{}, place: map[string]uint64{}, events: make(chan struct{}, clients*puts)}
-	w.Net().SetDefault(simnet.Link{Latency: simnet.Uniform(500*time.Microsecond, 3*time.Millisecond)})
-	for id, name := range names {
-		h := w.Host(name, func() error { s.run(id); return nil })
-		h.Disk().SetModel(model)
-		h.Disk().SetFaults(simfs.Faults{SyncLatency: simnet.Uniform(0, 4*time.Millisecond)})
+// nameOf is how tests and the README call a bug.
+func nameOf(bug wal.Bug) string {
+	if bug == wal.NoBug {
+		return "correct"
 	}
-	return s
+	return string(bug)
 }
 
-// run is the program of a node.
-func (s *trial) run(id int) {
-	n, err := store.Open(store.Config{
-		Nodes: addrs, ID: id, Dir: "/var/lib/store", SegmentSize: 4096, Keep: 2,
-		Bug: s.bug, Log: log.New(io.Discard, "", 0),
-	})
+// enough is how many seeds it takes to find each bug, with a margin.
+const enough = 200
+
+// What random losses of power find: nothing in the correct store, and each bug under
+// some seeds. All of it, with the README brought up to date:
+//
+//	DST_SEEDS=5000 dstrewrite test -timeout 1h ./examples/walstore -run TestSeeds -update
+//
+// A seed that is asked for by itself fails if it finds the bug, and tells how.
+func TestSeeds(t *testing.T) {
+	seeds := enough
+	if testing.Short() {
+		seeds = 20
+	}
+	one := flag.Lookup("dst.seed").Value.String() != "" || os.Getenv("DST_SEED") != ""
+	rows := map[wal.Bug][]string{}
+	total := 0
+	for _, bug := range bugs {
+		for _, model := range models {
+			t.Run(nameOf(bug)+"/"+model.String(), func(t *testing.T) {
+				runs, found, acks, first, what := 0, 0, 0, uint64(0), error(nil)
+				dst.Run(t, func(w *dst.World) {
+					s := newTrial(w, bug, model)
+					err := s.test()
+					runs++
+					acks += len(s.acks)
+					switch {
+					case err == nil:
+						return
+					case bug == wal.NoBug || one:
+						w.Failf("%v", err)
+					}
+					if found++; found == 1 {
+						first, what = w.Seed(), err
+					}
+				}, dst.Seeds(seeds))
+				t.Logf("found under %d of %d seeds, %d puts were acknowledged; the first is %d: %v", found, runs, acks, first, what)
+				if runs >= enough && (bug == wal.NoBug && acks < 5*runs || bug != wal.NoBug && found == 0) {
+					t.Error("that tests too little")
+				}
+				cell := strconv.Itoa(found)
+				if found > 0 {
+					cell += fmt.Sprintf(" (%d)", first)
+				}
+				rows[bug], total = append(rows[bug], cell), runs
+			})
+		}
+	}
+	if *update && !t.Failed() {
+		writeTable(t, total, rows)
+	}
+}
+
+const (
+	begin = "<!-- made by TestSeeds -update: begin -->\n"
+	end   = "<!-- end -->\n"
+)
+
+// readTable returns the README in three parts, of which the table is the second.
+func readTable(t *testing.T) (before, table, after string) {
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
-		s.wrong("%s does not start: %v", names[id], err)
-		return
+		t.Fatal(err)
 	}
-	s.recovered(id, n.Held())
-	s.nodes[id].Store(n)
-	if err := n.Run(context.Background()); err != nil {
-		s.wrong("%s ended: %v", names[id], err)
+	before, rest, ok := strings.Cut(string(readme), begin)
+	table, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("README.md has no %s… %s", begin, end)
+	}
+	return before, table, after
+}
+
+func writeTable(t *testing.T, seeds int, rows map[wal.Bug][]string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| store | of %d seeds, `Ordered` | `Any` |\n| --- | --- | --- |\n", seeds)
+	for _, bug := range bugs {
+		fmt.Fprintf(&b, "| %s | %s |\n", nameOf(bug), strings.Join(rows[bug], " | "))
+	}
+	before, _, after := readTable(t)
+	if err := os.WriteFile("README.md", []byte(before+begin+b.String()+end+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// wrong notes the first problem.
-func (s *trial) wrong(format string, args ...any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail(fmt.Errorf(format, args...))
-}
-
-// fail is wrong under the lock.
-func (s *trial) fail(err error) {
-	s.w.Logf("%v", err)
-	if s.problem == nil {
-		s.problem = err
-		s.failed.Store(true)
+// The README's table is one of 5,000 seeds that found each bug, and nothing in the
+// correct store.
+func TestTable(t *testing.T) {
+	_, table, _ := readTable(t)
+	want := "\\| store \\| of 5000 seeds, `Ordered` \\| `Any` \\|\n\\| --- \\| --- \\| --- \\|\n\\| correct \\| 0 \\| 0 \\|\n"
+	for _, bug := range bugs[1:] {
+		want += `\| ` + regexp.QuoteMeta(nameOf(bug)) + ` \| [1-9]\d* \(\d+\) \| [1-9]\d* \(\d+\) \|` + "\n"
+	}
+	if !regexp.MustCompile(`^` + want + `$`).MatchString(table) {
+		t.Errorf("README.md has this table:\n%swant one like this:\n%smake it anew: DST_SEEDS=5000 dstrewrite test -timeout 1h . -run TestSeeds -update", table, want)
 	}
 }
 
-// recovered looks at what a node has after a start, and before it has talked to
-// anybody: what was put, where it was put; and the leader all that was acknowledged.
-func (s *trial) recovered(id int, state store.State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.opened[id] = state
-	if err := s.known(state); err != nil {
-		s.fail(fmt.Errorf("%s recovered: %w", names[id], err))
+// A seed is the same run in any process, whatever the garbage collector does and
+// however many processors there are.
+func TestSameRuns(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if id == 0 {
-		if err := s.complete(state); err != nil {
-			s.fail(fmt.Errorf("%s recovered: %w", names[id], err))
-		}
-	}
-}
-
-// known tells whether a state consists of puts that clients made, each in one
-// place, and those of a client in its order.
-func (s *trial) known(state store.State) error {
-	if state.Seq > uint64(len(s.tried)) {
-		return fmt.Errorf("%d puts, of %d that clients made", state.Seq, len(s.tried))
-	}
-	for key, it := range state.Items {
-		if s.tried[it.Value] != key {
-			return fmt.Errorf("%s is %.30q, which no client put", key, it.Value)
-		}
-		if seq, ok := s.place[it.Value]; ok && seq != it.Seq {
-			return fmt.Errorf("%.30q was put at %d and at %d", it.Value, seq, it.Seq)
-		}
-		s.place[it.Value] = it.Seq
-	}
-	for _, values := range s.puts {
-		last := uint64(0)
-		for _, value := range values {
-			if seq := s.place[value]; seq != 0 && seq <= last {
-				return fmt.Errorf("%.30q was put at %d, what its client put before at %d", value, seq, last)
-			} else if seq != 0 {
-				last = seq
-			}
-		}
-	}
-	return nil
-}
-
-// complete tells whether all that was acknowledged is in a state, or something
-// newer.
-func (s *trial) complete(state store.State) error {
-	for _, a := range s.acks {
-		it := state.Items[a.key]
-		if state.Seq < a.seq || it.Seq < a.seq || it.Seq == a.seq && it.Value != a.value {
-			return fmt.Errorf("%s is put %d (%.12q…), of %d; but put %d (%.12q…) was acknowledged", a.key, it.Seq, it.Value, state.Seq, a.seq, a.value)
-		}
-	}
-	return nil
-}
-
-// write is a client.
-func (s *trial) write(id int) {
-	defer s.left.Add(-1)
-	c := client.New(addrs[0])
-	defer c.Close()
-	for i := range puts {
-		if s.stop.Load() {
-			return
-		}
-		rng := s.w.Rand()
-		key, value := fmt.Sprint("k", rng.IntN(keys)), fmt.Sprintf("%d-%d %s", id, i, strings.Repeat("x", rng.IntN(900)))
-		s.mu.Lock()
-		s.tried[value] = key
-		s.puts[id] = append(s.puts[id], value)
-		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), calm)
-		seq, err := c.Put(ctx, key, value)
-		cancel()
+	runs := func(env ...string) string {
+		cmd := exec.Command(exe, "-test.run=^TestSeeds$/^(correct|early-ack)$", "-dst.seeds=1-10", "-dst.v=1")
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
 		if err != nil {
-			if !s.failed.Load() {
-				s.wrong("client %d: %v", id, err)
-			}
-			return
+			t.Fatalf("%v\n%s", err, out)
 		}
-		s.w.Logf("put %d is acknowledged: %s=%.12q…", seq, key, value)
-		s.mu.Lock()
-		if old, ok := s.place[value]; ok && old != seq {
-			s.fail(fmt.Errorf("put %.12q… was acknowledged at %d, and is at %d", value, seq, old))
-		}
-		s.place[value] = seq
-		s.acks = append(s.acks, ack{key, value, seq})
-		s.mu.Unlock()
-		s.events <- struct{}{}
+		return strings.Join(regexp.MustCompile(`(?m)^seed=.* (ok|FAIL)$`).FindAllString(string(out), -1), "\n")
 	}
-}
-
-// lose lets some more puts be acknowledged, and then nodes lose their power, or
-// crash, and start again.
-func (s *trial) lose(all bool) {
-	rng := s.w.Rand()
-	for range rng.IntN(4) {
-		if s.left.Load() == 0 {
-			break
-		}
-		select {
-		case <-s.events:
-		case <-time.After(3 * time.Second):
-		}
+	one, other := runs("GOMAXPROCS=1", "GOGC=10"), runs("GOMAXPROCS=4", "GOGC=800")
+	if n := strings.Count(one, "fingerprint="); n != 40 {
+		t.Errorf("%d fingerprints, want 40:\n%s", n, one)
 	}
-	time.Sleep(time.Duration(rng.IntN(12_000)) * time.Microsecond)
-	first, count, power := rng.IntN(3), 1, rng.IntN(3) > 0
-	if all || rng.IntN(2) == 0 {
-		first, count, power = 0, 3, true
+	if one != other {
+		t.Errorf("one process ran\n%s\nand another\n%s", one, other)
 	}
-	for id := first; id < first+count; id++ {
-		h := s.w.Host(names[id])
-		s.nodes[id].Store(nil)
-		if power {
-			h.PowerLoss()
-		} else {
-			h.Crash()
-		}
-	}
-	time.Sleep(time.Duration(rng.IntN(20)) * time.Millisecond)
-	for id := first; id < first+count; id++ {
-		s.w.Host(names[id]).Restart()
-	}
-}
-
-// test is a whole run; it returns what was found to be wrong.
-func (s *trial) test() error {
-	s.left.Store(clients)
-	for i := range clients {
-		s.w.Host(fmt.Sprint("client", i)).Go(func() { s.write(i) })
-	}
-	for i := range losses {
-		s.lose(i == losses-1)
-		if s.failed.Load() {
-			return s.first()
-		}
-	}
-	s.stop.Store(true)
-	for end := s.w.Elapsed() + calm; ; time.Sleep(50 * time.Millisecond) {
-		err := s.whole()
-		if s.failed.Load() {
-			return s.first()
-		}
-		if err == nil || s.w.Elapsed() > end {
-			return err
-		}
-	}
-}
-
-func (s *trial) first() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.problem
-}
-
-// whole is what must hold in the end.
-func (s *trial) whole() error {
-	if s.left.Load() > 0 {
-		return errors.New("clients are not done")
-	}
-	var states [3]store.State
-	for id := range s.nodes {
-		n := s.nodes[id].Load()
-		if n == nil {
-			return fmt.Errorf("%s is down", names[id])
-		}
-		states[id] = n.State()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, state := range states {
-		if err := s.known(state); err != nil {
-			s.fail(fmt.Errorf("%s: %w", names[id], err))
-		}
-		if state.Seq != states[0].Seq {
-			return fmt.Errorf("%s has %d puts, the leader %d", names[id], state.Seq, states[0].Seq)
-		}
-		if !maps.Equal(state.Items, states[0].Items) || !maps.Equal(state.Clients, states[0].Clients) {
-			s.fail(fmt.Errorf("%s and the leader both have %d puts, but not the same", names[id], state.Seq))
-		}
-	}
-	return s.complete(states[0])
 }
