@@ -34,7 +34,7 @@ func TestSweep(t *testing.T) {
 				dst.Run(t, func(w *dst.World) {
 					s := sweep{w: w, cfg: wal.Config{Dir: dir, SegmentSize: 2048, Bug: bug}}
 					s.run(model)
-					t.Logf("%d points, %d states (all that there are: %v): %v", s.points, s.states, s.all, s.wrong)
+					t.Logf("%d points, %d states (all that there were: %v): %v", s.points, s.states, s.all, s.wrong)
 					if bug == wal.NoBug && s.states < 100 {
 						w.Failf("only %d states", s.states)
 					}

@@ -29,6 +29,7 @@ const (
 	keys    = 3
 	losses  = 3 // of power, or crashes, in a run
 	calm    = 20 * time.Second
+	folder  = "/var/lib/store"
 )
 
 var (
@@ -45,6 +46,8 @@ type trial struct {
 	left   atomic.Int32                  // clients that have not ended
 	stop   atomic.Bool                   // clients are to end
 	failed atomic.Bool                   // there is a problem
+
+	snapshots int // in the end
 
 	mu      sync.Mutex
 	problem error             // the first
@@ -79,7 +82,7 @@ func newTrial(w *dst.World, bug wal.Bug, model simfs.Model) *trial {
 // run is the program of a node.
 func (s *trial) run(id int) {
 	n, err := store.Open(store.Config{
-		Nodes: addrs, ID: id, Dir: "/var/lib/store", SegmentSize: 4096, Keep: 3,
+		Nodes: addrs, ID: id, Dir: folder, SegmentSize: 4096, Keep: 3,
 		Bug: s.bug, Log: log.New(io.Discard, "", 0),
 	})
 	if err != nil {
@@ -223,6 +226,9 @@ func (s *trial) lose(all bool) {
 		}
 	}
 	time.Sleep(time.Duration(rng.IntN(12_000)) * time.Microsecond)
+	if s.failed.Load() {
+		return
+	}
 	first, count, power := rng.IntN(3), 1, rng.IntN(3) > 0
 	if all || rng.IntN(2) == 0 {
 		first, count, power = 0, 3, true
@@ -266,6 +272,11 @@ func (s *trial) test() error {
 			return s.first()
 		}
 		if err == nil || s.w.Elapsed() > end {
+			for _, name := range names {
+				if _, err := s.w.Host(name).Disk().Stat(folder + "/snapshot"); err == nil {
+					s.snapshots++
+				}
+			}
 			return err
 		}
 	}
