@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,6 +21,22 @@ import (
 )
 
 // What std and the runtime keep in a process's memory, each host has for itself.
+
+// A new goroutine's stack is large enough for a call into the simulated kernel, also
+// after collections, which would fit it to the stacks of goroutines that wait.
+func TestStackSize(t *testing.T) {
+	dst.Run(t, func(w *dst.World) {
+		for range 100 {
+			w.Host("a").Go(func() { time.Sleep(time.Hour) })
+		}
+		time.Sleep(time.Second)
+		runtime.GC()
+		size := []metrics.Sample{{Name: "/gc/stack/starting-size:bytes"}}
+		if metrics.Read(size); size[0].Value.Uint64() < 8192 {
+			w.Failf("new goroutines have stacks of %d bytes", size[0].Value.Uint64())
+		}
+	}, dst.Seeds(1))
+}
 
 func waitsOnA(started chan<- bool) { started <- true; select {} }
 func waitsOnB(started chan<- bool) { started <- true; select {} }

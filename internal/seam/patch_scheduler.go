@@ -54,6 +54,11 @@ func schedulerPatches() []Patch {
 		}},
 		{File: "runtime/stack.go", Edits: []Edit{
 			{Find: "var startingStackSize uint32 = fixedStack\n", Replace: "var startingStackSize uint32 = dstStack\n"},
+			// A collection would set the size to what stacks use while they wait, and halve
+			// those that use little: the next call into the kernel would grow them again.
+			{In: "func gcComputeStartingStackSize()", Find: "startingStackSize = fixedStack\n", Replace: "startingStackSize = dstStack\n"},
+			{In: "func gcComputeStartingStackSize()", Find: "\tif avg < fixedStack {\n\t\tavg = fixedStack\n", Replace: "\tif avg < dstStack {\n\t\tavg = dstStack\n"},
+			{In: "func shrinkstack(", Find: "newsize < fixedStack", Replace: "newsize < dstStack"},
 		}},
 		{File: "runtime/coro.go", Edits: []Edit{
 			{In: "func coroswitch_m(", Find: "\tgogo(&gnext.sched)\n", Replace: "\tdstCoro(gnext)\n$0"},
