@@ -31,6 +31,8 @@ func processPatches() []Patch {
 		}},
 		{File: "runtime/mprof.go", Edits: []Edit{
 			{In: "func Stack(", Find: "tracebackothers(gp)", Replace: "dstTracebackOthers(gp)"},
+			{In: "func goroutineProfileWithLabels(", Find: "\treturn goroutineProfileWithLabelsConcurrent(p, labels)\n",
+				Replace: "\tif dst_inHost() {\n\t\treturn dstGoroutineProfile(p, labels)\n\t}\n$0"},
 		}},
 		{File: "runtime/runtime.go", Edits: []Edit{
 			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
