@@ -197,7 +197,7 @@ func (t *timerfd) arm() {
 
 // virtual is how much of the world's time a time on the host's clock takes.
 func (p *Process) virtual(d int64) int64 {
-	if ppb := p.host.Drift(); ppb != 0 && d > 0 {
+	if ppb := p.host.Rate(); ppb != 0 && d > 0 {
 		return int64(math.Ceil(float64(d) * (1e9 / (1e9 + float64(ppb)))))
 	}
 	return max(d, 0)

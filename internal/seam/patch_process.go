@@ -40,9 +40,17 @@ func processPatches() []Patch {
 		}},
 		{File: "syscall/exec_unix.go", Edits: []Edit{
 			{In: "func forkExec(", Find: "func forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {\n",
-				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn 0, err\n\t}\n"},
+				Replace: "$0\tif p := dstEnv(); p != nil {\n\t\treturn p.ForkExec(argv0, argv, attr)\n\t}\n"},
 			{In: "func Exec(", Find: "func Exec(argv0 string, argv []string, envv []string) (err error) {\n",
-				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn err\n\t}\n"},
+				Replace: "$0\tif p := dstEnv(); p != nil {\n\t\treturn p.Exec(argv0, argv, envv)\n\t}\n"},
+		}},
+		// Children are waited for by their number: the answer is asked for once, by
+		// whoever comes first, and the machine's would be another.
+		{File: "os/pidfd_linux.go", Edits: []Edit{
+			{In: "func pidfdWorks()", Find: "func pidfdWorks() bool {\n", Replace: "$0\tif dstInHost() {\n\t\treturn false\n\t}\n"},
+		}},
+		{File: "runtime/signal_unix.go", Edits: []Edit{
+			{In: "func os_sigpipe()", Find: "func os_sigpipe() {\n", Replace: "$0\tif dst_inHost() {\n\t\tdstExited(-_SIGPIPE)\n\t\treturn\n\t}\n"},
 		}},
 		{File: "os/signal/signal.go", Edits: []Edit{
 			{In: "func Notify(", Find: "\thandlers.Lock()\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\ts.Notify(c, sig)\n\t\treturn\n\t}\n$0"},
