@@ -62,11 +62,16 @@ func Own(p any) {
 	rtOwnVar(p)
 }
 
+// Owned returns where the value of *p is that belongs to the host, or nil if each
+// process does not have it for itself. It is used in kernel context, while no
+// goroutine of the host runs.
+func Owned[T any](h *Host, p *T) *T { return (*T)(rtOwned(h.rt, unsafe.Pointer(p))) }
+
 // SetOwn sets the host's own *p, in kernel context. Unless each process has *p for
 // itself, nothing happens.
 func SetOwn[T any](h *Host, p *T, v T) {
-	if q := rtOwned(h.rt, unsafe.Pointer(p)); q != nil {
-		*(*T)(q) = v
+	if q := Owned(h, p); q != nil {
+		*q = v
 	}
 }
 
