@@ -171,7 +171,7 @@ var arms = []arm{
 
 func init() {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL, syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSYS, syscall.SIGTRAP,
-		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGALRM, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGIO, syscall.SIGCONT, syscall.Signal(40)} {
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGIO, syscall.SIGCONT, syscall.Signal(40)} {
 		arms = append(arms, arm{sig.String(), func() {
 			syscall.Kill(syscall.Getpid(), sig)
 			time.Sleep(20 * time.Millisecond)

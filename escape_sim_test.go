@@ -71,27 +71,25 @@ var escapes = []struct {
 	{"finalizer", func(w *dst.World) {
 		c := make(chan int)
 		made := make(chan bool, 1)
-		outside(func() { runtime.SetFinalizer(new([64]byte), func(*[64]byte) { time.Sleep(50 * time.Millisecond); close(c) }); made <- true })
+		outside(func() { runtime.SetFinalizer(new([64]byte), func(*[64]byte) { time.Sleep(time.Second); close(c) }); made <- true })
 		for len(made) == 0 {
 			runtime.GC()
 			busy()
 		}
-		for range 100 {
-			runtime.GC()
-		}
+		runtime.GC()
+		runtime.GC()
 		<-c
 	}, []string{"woke one inside", "escape_sim_test.go:"}},
 	{"cleanup", func(w *dst.World) {
 		c := make(chan int)
 		made := make(chan bool, 1)
-		outside(func() { runtime.AddCleanup(new([64]byte), func(c chan int) { time.Sleep(50 * time.Millisecond); close(c) }, c); made <- true })
+		outside(func() { runtime.AddCleanup(new([64]byte), func(c chan int) { time.Sleep(time.Second); close(c) }, c); made <- true })
 		for len(made) == 0 {
 			runtime.GC()
 			busy()
 		}
-		for range 100 {
-			runtime.GC()
-		}
+		runtime.GC()
+		runtime.GC()
 		<-c
 	}, []string{"woke one inside"}},
 	{"instruction", func(w *dst.World) { unix.SyscallNoError(unix.SYS_GETPID, 0, 0, 0) },
