@@ -109,7 +109,9 @@ func TestPrograms(t *testing.T) {
 			is("fail", ran(exec.Command("fail").CombinedOutput()), `"it failed\n" exit status 7 7 ""`)
 			is("no such file", fmt.Sprint(exec.Command("/usr/bin/git").Run()), "fork/exec /usr/bin/git: no such file or directory")
 			os.WriteFile("/tmp/script", []byte("#!/bin/sh\n"), 0o755)
-			is("a script", fmt.Sprint(exec.Command("/tmp/script").Run()), "fork/exec /tmp/script: permission denied")
+			if err := exec.Command("/tmp/script").Run(); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "World.Program") {
+				w.Failf("a script: %v", err)
+			}
 
 			// Pipes both ways, while it runs.
 			cmd = exec.Command("cat")
