@@ -71,7 +71,10 @@ var escapes = []struct {
 	{"finalizer", func(w *dst.World) {
 		c := make(chan int)
 		made := make(chan bool, 1)
-		outside(func() { runtime.SetFinalizer(new([64]byte), func(*[64]byte) { time.Sleep(time.Second); close(c) }); made <- true })
+		outside(func() {
+			runtime.SetFinalizer(new([64]byte), func(*[64]byte) { time.Sleep(time.Second); close(c) })
+			made <- true
+		})
 		for len(made) == 0 {
 			runtime.GC()
 			busy()
@@ -83,7 +86,10 @@ var escapes = []struct {
 	{"cleanup", func(w *dst.World) {
 		c := make(chan int)
 		made := make(chan bool, 1)
-		outside(func() { runtime.AddCleanup(new([64]byte), func(c chan int) { time.Sleep(time.Second); close(c) }, c); made <- true })
+		outside(func() {
+			runtime.AddCleanup(new([64]byte), func(c chan int) { time.Sleep(time.Second); close(c) }, c)
+			made <- true
+		})
 		for len(made) == 0 {
 			runtime.GC()
 			busy()

@@ -29,6 +29,9 @@ func (h *Host) StepWall(d int64) {
 	for _, c := range h.children {
 		c.rt.wall += d
 	}
+	if h.Stepped != nil {
+		h.Stepped(d)
+	}
 }
 
 // SetDrift lets the host's clock run faster, in parts per billion, from now

@@ -50,6 +50,10 @@ type Host struct {
 	// The scheduler only keeps it.
 	Process any
 
+	// Stepped, if set, is told of each step of the machine's wall clock, by d
+	// nanoseconds, in kernel context.
+	Stepped func(d int64)
+
 	// Owner is what whoever declared the host keeps of it.
 	Owner any
 }

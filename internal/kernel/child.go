@@ -74,7 +74,9 @@ func (e *ExecError) Error() string {
 }
 
 // Is makes it a permission error, as far as package errors goes.
-func (e *ExecError) Is(target error) bool { return target == syscall.EPERM || target == os.ErrPermission }
+func (e *ExecError) Is(target error) bool {
+	return target == syscall.EPERM || target == os.ErrPermission
+}
 
 // refuseExec reports a program that is not there.
 func (p *Process) refuseExec(call, name string) error {

@@ -159,6 +159,7 @@ type Process struct {
 	status   syscall.WaitStatus
 	pgid     int
 	started  int64
+	steps    int // of the wall clock
 	creds    creds
 	hostname string // if it was set
 	procDir  *simfs.Inode
@@ -221,6 +222,13 @@ func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts O
 		p.std[fd].f = &file{kind: kindConsole, owner: p, fd: fd, refs: 1, flags: syscall.O_RDWR}
 	}
 	p.opened = len(p.std)
+	h.Stepped = func(d int64) {
+		if p.dead {
+			return
+		}
+		p.steps++
+		p.stepped(d)
+	}
 	return p
 }
 
