@@ -15,14 +15,15 @@ const never = 1<<63 - 1
 // A World is a group of goroutines with a scheduler, a clock and an event
 // queue of its own, all following from one seed.
 type World struct {
-	seed    uint64
-	rt      *rtWorld
-	queue   eventQueue
-	free    []*funcEvent
-	streams map[string]*Stream
-	hosts   []*Host           // by number; hosts[0] is the world itself
-	places  map[uint32]string // names of other numbers in the trace; see Name
-	limit   int64             // virtual time at which the run is stopped
+	seed     uint64
+	rt       *rtWorld
+	queue    eventQueue
+	free     []*funcEvent
+	streams  map[string]*Stream
+	hosts    []*Host           // by number; hosts[0] is the world itself
+	children []*Host           // ever declared
+	places   map[uint32]string // names of other numbers in the trace; see Name
+	limit    int64             // virtual time at which the run is stopped
 
 	started   bool      // Run was called
 	done      bool      // the main goroutine has ended
