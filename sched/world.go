@@ -61,6 +61,10 @@ func (w *World) Seed() uint64 { return w.seed }
 //go:norace
 func (w *World) Now() int64 { return w.rt.now }
 
+// Spend moves the clock by what the kernel computes. What falls due meanwhile runs
+// at the next scheduling point.
+func (w *World) Spend(d time.Duration) { w.rt.now += int64(d) }
+
 // Elapsed returns the virtual time since the world began.
 func (w *World) Elapsed() time.Duration { return time.Duration(w.Now() - Epoch) }
 
