@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/dstkit/dst/sched"
 	"github.com/dstkit/dst/simfs"
@@ -15,11 +17,13 @@ import (
 // that runs a main function in goroutines of its own. Its methods are called
 // from any goroutine of the world, also from those of the host itself.
 type Host struct {
-	w    *World
-	name string
-	main func() error // nil: nothing runs there but what Do and Go start
-	env  map[string]string
-	args []string
+	w        *World
+	name     string
+	main     func() error // nil: nothing runs there but what Do and Go start
+	env      map[string]string
+	args     []string
+	input    []byte // of the process's standard input
+	maxFiles uint64 // 0: the default
 
 	sh    *sched.Host
 	stack *simnet.Stack
@@ -90,7 +94,11 @@ func (w *World) declare(name string) *Host {
 	h.stack = w.net.AddHost(name)
 	h.disk = simfs.New(w.sw, name)
 	h.clock = simtime.Of(h.sh)
+	h.sh.Owner = h
 	w.hosts = append(w.hosts, h)
+	if w.spread != (simtime.Spread{}) {
+		h.clock.Set(w.spread)
+	}
 	return h
 }
 
@@ -157,8 +165,7 @@ func (h *Host) Env(vars ...string) *Host {
 
 // Args sets the arguments of the host's process, the program's name first, now
 // if it runs, and whenever it boots again. By default there is the host's name
-// only. They are in /proc/self/cmdline; the variable os.Args is one for the whole
-// test binary.
+// only. They are the process's os.Args, which package flag parses.
 func (h *Host) Args(args ...string) *Host {
 	h.w.in()
 	sched.Enter()
@@ -189,8 +196,63 @@ func (h *Host) Err() error {
 	return h.err
 }
 
-// An ExitError tells that a host's process exited with a status other than 0, by
-// os.Exit or log.Fatal.
-type ExitError struct{ Code int }
+// Stdin sets what the host's process reads from its standard input, now if it runs,
+// and whenever it boots again. After that, and by default, it is at its end.
+func (h *Host) Stdin(text string) *Host {
+	h.w.in()
+	sched.Enter()
+	defer sched.Leave()
+	h.input = []byte(text)
+	if h.proc != nil {
+		h.proc.SetInput(h.input)
+	}
+	return h
+}
 
-func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
+// MaxFiles sets how many descriptors a process of the host may have open
+// (RLIMIT_NOFILE, soft and hard) from its next boot on, the three standard ones
+// included; by default 4096. One more fails with EMFILE, "too many open files". It
+// panics if n is not positive.
+func (h *Host) MaxFiles(n int) *Host {
+	if n <= 0 {
+		panic(fmt.Sprintf("dst: MaxFiles of host %q: %d, must be positive", h.name, n))
+	}
+	h.w.in()
+	sched.Enter()
+	defer sched.Leave()
+	h.maxFiles = uint64(n)
+	return h
+}
+
+// A Line is a line that a process of a host wrote to its standard output or
+// error.
+type Line struct {
+	At   time.Duration // virtual time since the world began
+	FD   int           // 1 or 2
+	Text string        // without the newline
+}
+
+// Output returns the lines that the host's processes have written to their standard
+// output and error, oldest first. A line that has no newline yet is not among them,
+// unless the process has ended or the line is longer than 64 KiB, when it comes in
+// pieces. Of a world's log, of which this is a part, about a megabyte is kept.
+func (h *Host) Output() []Line {
+	h.w.in()
+	sched.Enter()
+	defer sched.Leave()
+	return h.w.journal.outputOf(h)
+}
+
+// An ExitError tells that a host's process exited with a status other than 0, by
+// os.Exit or log.Fatal, or that a signal ended it.
+type ExitError struct {
+	Code   int            // as a shell shows it: 128 and the signal's number, if it was one
+	Signal syscall.Signal // that ended it, or 0
+}
+
+func (e *ExitError) Error() string {
+	if e.Signal != 0 {
+		return "signal: " + e.Signal.String()
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}

@@ -26,6 +26,7 @@ type line struct {
 	at   int64 // virtual time
 	host *Host // that wrote it; nil is the test itself
 	end  int   // of its text in buf
+	fd   int   // that a process wrote it to, or 0
 	late *late // if not nil, the text is made when it is needed
 }
 
@@ -34,10 +35,13 @@ type late struct {
 	args   []any
 }
 
-func (j *journal) add(at int64, h *Host, text string) {
+func (j *journal) add(at int64, h *Host, text string) { j.output(at, h, 0, text) }
+
+// output is add for what a process wrote.
+func (j *journal) output(at int64, h *Host, fd int, text string) {
 	text = strings.TrimSuffix(text, "\n")
 	j.buf = append(j.buf, text...)
-	j.push(line{at: at, host: h, end: len(j.buf)})
+	j.push(line{at: at, host: h, end: len(j.buf), fd: fd})
 	if len(j.buf) > maxJournal+maxJournal/4 {
 		j.shrink()
 	}
@@ -90,6 +94,16 @@ func (j *journal) text(i int) string {
 		start = j.lines[i-1].end
 	}
 	return string(j.buf[start:l.end])
+}
+
+// outputOf returns the lines that a host's processes wrote.
+func (j *journal) outputOf(h *Host) (list []Line) {
+	for i, l := range j.lines {
+		if l.fd != 0 && l.host == h {
+			list = append(list, Line{At: time.Duration(l.at - sched.Epoch), FD: l.fd, Text: j.text(i)})
+		}
+	}
+	return list
 }
 
 // tail renders the last n lines, after a note of how many came before them.

@@ -2,6 +2,7 @@ package dst
 
 import (
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/dstkit/dst/sched"
@@ -50,7 +51,10 @@ func leave(self bool) {
 }
 
 // self tells whether the calling goroutine is one of the host.
-func (h *Host) self() bool { return sched.CurrentHost() == h.sh }
+func (h *Host) self() bool {
+	c := sched.CurrentHost()
+	return c != nil && c.Machine() == h.sh
+}
 
 // returned ends the process whose main returned. It runs on main's goroutine.
 func (h *Host) returned(err error) {
@@ -75,10 +79,14 @@ func (h *Host) returned(err error) {
 
 // exited ends the process because it asked for that, or because a signal did. It
 // is called in kernel context.
-func (h *Host) exited(code int) {
-	h.w.event(h, "exits with status %d", code)
+func (h *Host) exited(code int, sig syscall.Signal) {
+	if sig != 0 {
+		h.w.event(h, "is ended by signal %d (%s)", int(sig), sig)
+	} else {
+		h.w.event(h, "exits with status %d", code)
+	}
 	if code != 0 && !h.stopping {
-		h.err = &ExitError{Code: code}
+		h.err = &ExitError{Code: code, Signal: sig}
 	}
 	h.done = code == 0 && !h.stopping
 	h.end(code)
@@ -132,7 +140,7 @@ func (h *Host) Stop() {
 	h.w.event(h, "is stopped")
 	h.stopping = true
 	proc, self := h.proc, h.self()
-	terminate(proc)
+	send(proc, syscall.SIGTERM)
 	if h.proc != proc { // nothing handles the signal
 		leave(self)
 		return
@@ -200,6 +208,9 @@ func (h *Host) Pause() {
 	if h.proc != nil {
 		h.w.event(h, "is paused")
 		h.sh.Pause()
+		for _, c := range h.sh.Children() {
+			c.Pause()
+		}
 	}
 }
 
@@ -216,5 +227,38 @@ func (h *Host) resume() {
 	if h.sh.Paused() {
 		h.w.event(h, "goes on")
 		h.sh.Resume()
+		for _, c := range h.sh.Children() {
+			c.Resume()
+		}
 	}
+}
+
+// stopped is what SIGSTOP and SIGCONT do to the process, but not to its children.
+func (h *Host) stopped(stop bool) {
+	switch {
+	case stop && !h.sh.Paused():
+		h.w.event(h, "is stopped by a signal")
+		h.sh.Pause()
+	case !stop && h.sh.Paused():
+		h.w.event(h, "goes on")
+		h.sh.Resume()
+	}
+}
+
+// Signal sends a signal to the host's process, as kill(1) does, from outside: it
+// gets to os/signal if the program asked for it there, or has the effect that it
+// has on a Go program which did not. SIGHUP, SIGINT and SIGTERM end the process
+// then, with an [*ExitError] that names the signal; SIGQUIT and its kin end it with
+// status 2; SIGKILL ends it whatever it asked for; SIGSTOP and SIGCONT are [Host.Pause]
+// and [Host.Resume]; SIGUSR1 and the rest do nothing. If the host is down, nothing
+// happens.
+func (h *Host) Signal(sig syscall.Signal) {
+	h.w.in()
+	sched.Enter()
+	proc, self := h.proc, h.self()
+	if proc != nil {
+		h.w.event(h, "gets signal %d (%s)", int(sig), sig)
+		send(proc, sig)
+	}
+	leave(self && proc != h.proc)
 }

@@ -16,6 +16,7 @@ type config struct {
 	seeds uint64        // to run when nobody asked for others
 	limit time.Duration // of virtual time, or 0 for sched.DefaultLimit
 	twice bool
+	cgo   bool
 	level int // of -dst.v
 }
 
@@ -36,6 +37,11 @@ func Limit(d time.Duration) Option {
 	}
 	return func(c *config) { c.limit = d }
 }
+
+// AllowCgo lets hosts call C. Without it such a call ends the run as an escape, since
+// the simulator does not see what C does: threads, files, sockets and waiting there
+// are real, and a seed's run is the same one only if C computes and nothing else.
+func AllowCgo() Option { return func(c *config) { c.cgo = true } }
 
 // Twice runs each seed twice and compares the runs step by step, as -dst.check
 // and DST_CHECK=1 do for all tests. A seed whose runs differ fails, with the

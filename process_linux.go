@@ -33,15 +33,21 @@ func newProcess(h *Host) *process {
 	w := h.w
 	return w.sys.k.Boot(h.sh, h.stack, h.disk, kernel.Options{
 		Args:   h.args,
-		Env:    h.env,
-		Output: func(fd int, at int64, text []byte) { w.journal.add(at, h, string(text)) },
+		Env:    w.environment(h),
+		NoFile: h.maxFiles,
+		Input:  h.input,
+		Output: func(fd int, at int64, text []byte) { w.journal.output(at, h, fd, string(text)) },
 		Clock:  h.sh.Wall,
 		OnExit: h.exited,
+		OnStop: h.stopped,
 	})
 }
 
-// terminate sends SIGTERM to the process, in kernel context.
-func terminate(p *process) { p.Signal(syscall.SIGTERM) }
+// program registers a program, in kernel context.
+func (s *system) program(path string, main func() int) error { return s.k.Register(path, main) }
+
+// send sends a signal to the process, in kernel context.
+func send(p *process, sig syscall.Signal) { p.Signal(sig) }
 
 func init() {
 	if sched.Available() {
@@ -70,6 +76,13 @@ func panicked(v any, fatal bool) {
 		w.stop()
 		leave(true)
 	}
+	if p := kernel.Of(sched.CurrentHost()); p != nil && p.Child() {
+		text = "program " + p.Program() + " " + text
+		w.fail("host "+h.name+": "+text, stack)
+		w.log(h, text+"\n"+strings.TrimSuffix(stack, "\n"))
+		p.End(2)
+		leave(true)
+	}
 	w.fail("host "+h.name+" "+text, stack)
 	w.log(h, text+"\n"+strings.TrimSuffix(stack, "\n"))
 	h.end(2)
@@ -77,19 +90,26 @@ func panicked(v any, fatal bool) {
 	leave(true)
 }
 
-// osExit is called on a goroutine of a host that calls os.Exit. It does not
-// return for a goroutine of ours.
+// osExit is called on a goroutine of a host that calls os.Exit; it does not
+// return then. With a negative code, the standard output or error is a broken pipe.
 func osExit(code int) {
 	w := current.Load()
 	if w == nil || w.sw != sched.Current() {
 		return
 	}
 	sched.Enter()
-	if h := w.hostOf(sched.CurrentHost()); h != nil {
-		h.exited(code)
-		leave(true)
+	p := kernel.Of(sched.CurrentHost())
+	switch {
+	case p == nil:
+		leave(w.hostOf(sched.CurrentHost()) != nil)
+		return
+	case code < 0:
+		p.BrokenPipe()
+		leave(kernel.Of(sched.CurrentHost()) == nil)
+		return
 	}
-	sched.Leave()
+	p.End(code & 0xff)
+	leave(true)
 }
 
 // live shows a line of the journal at once. It is called in kernel context,

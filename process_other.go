@@ -2,6 +2,8 @@
 
 package dst
 
+import "syscall"
+
 // There are no simulated processes on this platform, and no worlds: what
 // follows is never called.
 
@@ -10,12 +12,15 @@ type process struct{}
 func (*process) Exit(code int)          {}
 func (*process) Env() map[string]string { return nil }
 func (*process) SetArgs(args []string)  {}
+func (*process) SetInput(b []byte)      {}
 
 type system struct{}
 
 func (*system) init(*World) {}
 func (*system) close()      {}
 
-func newProcess(*Host) *process { return &process{} }
-func terminate(*process)        {}
-func live(line, string)         {}
+func (*system) program(path string, main func() int) error { return nil }
+
+func newProcess(*Host) *process     { return &process{} }
+func send(*process, syscall.Signal) {}
+func live(line, string)             {}

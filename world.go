@@ -10,6 +10,7 @@ import (
 	"github.com/dstkit/dst/sched"
 	"github.com/dstkit/dst/simnet"
 	"github.com/dstkit/dst/simrand"
+	"github.com/dstkit/dst/simtime"
 )
 
 // A World is one simulated run: hosts, the network between them, time, and
@@ -18,12 +19,15 @@ import (
 // that of body, and those of hosts. After its end a World answers [World.Seed],
 // [World.Steps], [World.Elapsed] and [World.Fingerprint]; anything else panics.
 type World struct {
-	seed  uint64
-	sw    *sched.World
-	net   *simnet.Network
-	sys   system     // what the hosts' processes have in common
-	rng   *rand.Rand // stream "work"
-	hosts []*Host    // by number minus one
+	seed     uint64
+	sw       *sched.World
+	net      *simnet.Network
+	sys      system                // what the hosts' processes have in common
+	rng      *rand.Rand            // stream "work"
+	hosts    []*Host               // by number minus one
+	spread   simtime.Spread        // of hosts' clocks
+	programs bool                  // some are registered
+	streams  map[string]*rand.Rand // by name
 
 	journal  journal
 	failures []failure
@@ -53,6 +57,9 @@ func newWorld(seed uint64, c *config) *World {
 	w.sys.init(w)
 	w.rng = simrand.FromStream(w.sw.Stream("work"))
 	w.sw.OnSpin = w.spins.add
+	if c.cgo {
+		w.sw.AllowC()
+	}
 	if c.limit != 0 {
 		w.sw.SetLimit(c.limit)
 	}
@@ -107,6 +114,39 @@ func (w *World) Rand() *rand.Rand {
 	return w.rng
 }
 
+// Stream returns random numbers of the test's own, as [World.Rand] does, under a
+// name: a draw from one stream moves no other, so that a decision added to the test's
+// faults, say, leaves its workload as it was. The same name gives the same stream.
+func (w *World) Stream(name string) *rand.Rand {
+	w.in()
+	sched.Enter()
+	defer sched.Leave()
+	r := w.streams[name]
+	if r == nil {
+		r = simrand.FromStream(w.sw.Stream("test " + name)) // none of the simulator's own
+		if w.streams == nil {
+			w.streams = map[string]*rand.Rand{}
+		}
+		w.streams[name] = r
+	}
+	return r
+}
+
+// Clocks sets the clocks of all hosts, those to be declared too, right and then
+// wrong as s says: each has an offset and a drift of its own, and a daemon that
+// corrects it. They follow from the seed and the host's name. The zero Spread sets
+// all clocks right; HealAll leaves them as they are. It panics if s makes no sense.
+func (w *World) Clocks(s simtime.Spread) {
+	s.Check()
+	w.in()
+	sched.Enter()
+	defer sched.Leave()
+	w.spread = s
+	for _, h := range w.hosts {
+		h.clock.Set(s)
+	}
+}
+
 // Logf adds a line to the run's log, with the virtual time and the host of the
 // calling goroutine. The log is shown if the seed fails, or with -dst.v=2.
 func (w *World) Logf(format string, args ...any) {
@@ -132,10 +172,11 @@ func (w *World) event(h *Host, format string, args ...any) {
 // hostOf returns what w keeps of a host; nil for host 0. It is called in kernel
 // context.
 func (w *World) hostOf(h *sched.Host) *Host {
-	if h == nil || h.ID() == 0 || int(h.ID()) > len(w.hosts) {
+	if h == nil {
 		return nil
 	}
-	return w.hosts[h.ID()-1]
+	owner, _ := h.Owner.(*Host)
+	return owner
 }
 
 // HealAll mends everything that is broken: the network ([simnet.Network.Heal]:

@@ -33,8 +33,9 @@ func (w *World) Run(main func()) error {
 	if w.trace != nil {
 		w.trace.drain(w.rt)
 	}
-	hosts := make([]*rtHost, len(w.hosts))
-	for i, h := range w.hosts {
+	groups := w.groups()
+	hosts := make([]*rtHost, len(groups))
+	for i, h := range groups {
 		hosts[i] = h.rt
 	}
 	rtLeave(true)

@@ -3,6 +3,7 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"unsafe"
 )
@@ -38,14 +39,24 @@ func hostText(what uint64) string {
 // own: what runs on one simulated machine. Each Boot begins an incarnation.
 type Host struct {
 	w           *World
+	machine     *Host // that it runs on, if it is a child; see Child
 	name        string
 	id          uint32
 	incarnation int
 	rt          *rtHost // of the incarnation
+	children    []*Host // that live
+	rate        rate
 
 	// Process is the simulated kernel's view of the host: its running process.
 	// The scheduler only keeps it.
 	Process any
+
+	// Stepped, if set, is told of each step of the machine's wall clock, by d
+	// nanoseconds, in kernel context.
+	Stepped func(d int64)
+
+	// Owner is what whoever declared the host keeps of it.
+	Owner any
 }
 
 // NewHost declares a host, in kernel context. It panics if the world has one
@@ -106,6 +117,9 @@ func (h *Host) Goroutines() int { return int(h.rt.live) }
 func (h *Host) Kill() {
 	w := h.w
 	w.note(KindHost, h.id, hostKilled)
+	if m := h.machine; m != nil {
+		m.children = slices.DeleteFunc(m.children, func(c *Host) bool { return c == h })
+	}
 	if CurrentHost() == h {
 		h.rt.state = hostDead
 		w.condemned = append(w.condemned, h.rt)
@@ -141,40 +155,6 @@ func (h *Host) Resume() {
 
 // Paused reports whether the host is paused.
 func (h *Host) Paused() bool { return h.rt.state == hostPaused }
-
-// Monotonic returns the host's monotonic clock, in nanoseconds on the world's
-// timeline as far as the host's drift allows.
-func (h *Host) Monotonic() int64 {
-	d := h.w.rt.now - h.rt.base
-	return h.rt.mono0 + d + scale(d, h.rt.ppb)
-}
-
-// Wall returns the host's wall clock in nanoseconds since the Unix epoch.
-func (h *Host) Wall() int64 { return h.Monotonic() + h.rt.wall }
-
-// StepWall moves the host's wall clock; the monotonic clock and timers go on.
-func (h *Host) StepWall(d int64) {
-	h.w.note(KindFault, h.id, uint64(d))
-	h.rt.wall += d
-}
-
-// SetDrift lets the host's clock run faster, in parts per billion, from now
-// on. Timers that are set already keep the virtual time they were given.
-func (h *Host) SetDrift(ppb int64) {
-	h.w.note(KindFault, h.id, uint64(ppb))
-	h.rt.mono0 = h.Monotonic()
-	h.rt.base = h.w.rt.now
-	h.rt.ppb = ppb
-}
-
-// Drift returns what SetDrift set.
-func (h *Host) Drift() int64 { return h.rt.ppb }
-
-// WallOffset returns how far the wall clock is ahead of the monotonic clock.
-func (h *Host) WallOffset() int64 { return h.rt.wall }
-
-// scale returns d × ppb / 1e9 without overflow.
-func scale(d, ppb int64) int64 { return d/1e9*ppb + d%1e9*ppb/1e9 }
 
 // CurrentHost returns the host of the calling goroutine, or nil outside of a
 // world. A goroutine of the world itself belongs to its host 0.

@@ -47,11 +47,26 @@ func (e *SpinError) Error() string {
 	return fmt.Sprintf("host %s spins: no scheduling point for %v of real time, at\n%s", hostName(e.Host), e.After, e.Stack)
 }
 
-// An EscapeError tells that a goroutine outside of the world woke one inside.
-type EscapeError struct{ Stack string }
+// An EscapeError tells that something reached into the world from outside, or
+// out of it.
+type EscapeError struct {
+	Host  string // that something left, or "" for what came from outside
+	What  string
+	Stack string
+}
 
 func (e *EscapeError) Error() string {
-	return "escape: a goroutine outside of the simulation woke one inside (a channel, mutex or timer made outside is shared with it), at\n" + e.Stack
+	if e.Host != "" {
+		return "escape: host " + e.Host + " " + e.What + ", at\n" + e.Stack
+	}
+	return "escape: " + e.What + ", at\n" + e.Stack
+}
+
+// What escapes there are; package runtime's.
+var escapes = [...]string{
+	"a goroutine outside of the simulation woke one inside (a channel, mutex or timer made outside is shared with it)",
+	"calls C, which the simulator does not see (build with CGO_ENABLED=0, or allow it: dst.AllowCgo)",
+	"makes a system call that does not go through package syscall, and so would be one of the real machine",
 }
 
 func hostName(name string) string {
@@ -76,7 +91,11 @@ func (w *World) deadlock() error { return &DeadlockError{Goroutines: w.describe(
 
 func (w *World) escaped() error {
 	frames := runtime.CallersFrames(w.rt.escapePC[:w.rt.escapeN])
-	return &EscapeError{Stack: formatFrames(frames)}
+	e := &EscapeError{What: escapes[w.rt.escaped], Stack: formatFrames(frames)}
+	if w.rt.escaped != 0 {
+		e.Host = w.nameOf(w.rt.leaver)
+	}
+	return e
 }
 
 func formatFrames(frames *runtime.Frames) string {
@@ -98,7 +117,7 @@ func formatFrames(frames *runtime.Frames) string {
 func (w *World) describe() []Goroutine {
 	stacks := allStacks()
 	var list []Goroutine
-	for _, h := range w.hosts {
+	for _, h := range w.groups() {
 		infos := make([]goroutineInfo, h.rt.live+1)
 		infos = infos[:rtList(h.rt, infos)]
 		sort.Slice(infos, func(i, j int) bool { return infos[i].id < infos[j].id })

@@ -1,6 +1,9 @@
 package sched
 
-import "unsafe"
+import (
+	"syscall"
+	"unsafe"
+)
 
 // An rtWorld is the part of a world that package runtime works with: the
 // runtime's dstWorld begins with these fields, in this order. In a build
@@ -23,6 +26,8 @@ type rtWorld struct {
 	_         uint32
 	live      int64
 	uid       uint64
+	escaped   uint32 // how: escapes
+	leaver    uint32 // the host that left
 }
 
 const stackDepth = 24 // of a recorded step
@@ -85,8 +90,7 @@ type Call struct {
 type Traps [512]uint16
 
 const (
-	// TrapIsFD: the first argument is a descriptor; on a real one, the call is
-	// real.
+	// TrapIsFD: the first argument is a descriptor.
 	TrapIsFD = 1 << 6
 	// TrapThirdMayBePtr: the third argument is a pointer or a number, by what
 	// the second says (fcntl, ioctl). It is taken for a pointer if it is at
@@ -117,6 +121,7 @@ type ProcessState interface {
 	Unsetenv(key string) error
 	Clearenv()
 	Environ() []string
-	Exec(name string) error
 	Godebug(name string) (text string, ok bool)
+	ForkExec(argv0 string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
+	Exec(argv0 string, argv, envv []string) error
 }

@@ -22,6 +22,9 @@ func rtEnd(w *rtWorld, hosts []*rtHost)                        { needsSim() }
 func rtKill(h *rtHost) bool                                    { h.state = hostDead; return false }
 func rtExit()                                                  { needsSim() }
 func rtGo(h *rtHost, f func()) uint32                          { needsSim(); return 0 }
+func rtOwnVar(p any)                                           {}
+func rtOwned(h *rtHost, p unsafe.Pointer) unsafe.Pointer       { return nil }
+func rtAllowC(w *rtWorld)                                      {}
 func rtPause(h *rtHost)                                        { h.state = hostPaused }
 func rtResume(h *rtHost)                                       { h.state = hostRuns }
 func rtYieldEngine()                                           { needsSim() }

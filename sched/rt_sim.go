@@ -17,6 +17,9 @@ func rtEnd(w *rtWorld, hosts []*rtHost)
 func rtKill(h *rtHost) bool
 func rtExit()
 func rtGo(h *rtHost, f func()) uint32
+func rtOwnVar(p any)
+func rtOwned(h *rtHost, p unsafe.Pointer) unsafe.Pointer
+func rtAllowC(w *rtWorld)
 func rtPause(h *rtHost)
 func rtResume(h *rtHost)
 func rtYieldEngine()

@@ -38,15 +38,7 @@ var callText func(what uint64) string
 func (w *World) Record() {
 	w.trace = &Trace{known: map[[stackDepth]uintptr]int32{}, stacks: make([][stackDepth]uintptr, 1)}
 	w.trace.known[[stackDepth]uintptr{}] = 0
-	w.trace.names = func(id uint32) string {
-		if int(id) < len(w.hosts) {
-			return w.hosts[id].name
-		}
-		if name := w.places[id]; name != "" {
-			return name
-		}
-		return fmt.Sprint(id)
-	}
+	w.trace.names = w.nameOf
 	w.rt.rec = make([]rtStep, traceBuffer)
 }
 

@@ -94,7 +94,7 @@ func (d *watchdog) look(w *World) {
 	if goid == 0 {
 		return
 	}
-	name := w.hosts[id].name
+	name := w.nameOf(id)
 	switch {
 	case stuck >= spinLimit || d.passes >= spinPasses:
 		d.err.Store(&SpinError{Host: name, After: stuck.Round(time.Second), Stack: allStacks()[goid]})

@@ -15,14 +15,15 @@ const never = 1<<63 - 1
 // A World is a group of goroutines with a scheduler, a clock and an event
 // queue of its own, all following from one seed.
 type World struct {
-	seed    uint64
-	rt      *rtWorld
-	queue   eventQueue
-	free    []*funcEvent
-	streams map[string]*Stream
-	hosts   []*Host           // by number; hosts[0] is the world itself
-	places  map[uint32]string // names of other numbers in the trace; see Name
-	limit   int64             // virtual time at which the run is stopped
+	seed     uint64
+	rt       *rtWorld
+	queue    eventQueue
+	free     []*funcEvent
+	streams  map[string]*Stream
+	hosts    []*Host           // by number; hosts[0] is the world itself
+	children []*Host           // ever declared
+	places   map[uint32]string // names of other numbers in the trace; see Name
+	limit    int64             // virtual time at which the run is stopped
 
 	started   bool      // Run was called
 	done      bool      // the main goroutine has ended
@@ -59,6 +60,10 @@ func (w *World) Seed() uint64 { return w.seed }
 //
 //go:norace
 func (w *World) Now() int64 { return w.rt.now }
+
+// Spend moves the clock by what the kernel computes. What falls due meanwhile runs
+// at the next scheduling point.
+func (w *World) Spend(d time.Duration) { w.rt.now += int64(d) }
 
 // Elapsed returns the virtual time since the world began.
 func (w *World) Elapsed() time.Duration { return time.Duration(w.Now() - Epoch) }

@@ -33,13 +33,16 @@ func (n *Inode) Entry(name string) *Inode {
 	case "..":
 		return n.parent
 	}
-	if n.find != nil {
+	if n.listing != nil {
 		return n.find(name)
 	}
 	if !n.loaded {
 		n.load()
 	}
-	return n.entries[name]
+	if child := n.entries[name]; child != nil || n.find == nil {
+		return child
+	}
+	return n.find(name)
 }
 
 // size returns how many entries the directory has.

@@ -117,3 +117,27 @@ func (n *Inode) PresetSymlink(name string, target func() string) {
 	child.target = target
 	n.preset(name, child)
 }
+
+// PresetFind lets find tell what the directory has beside its entries, under names
+// that it does not list.
+func (n *Inode) PresetFind(find func(name string) *Inode) { n.find = find }
+
+// Hidden returns a directory for [Inode.PresetFind].
+func (n *Inode) Hidden(name string) *Inode {
+	dir := n.disk.newInode(Directory, 0o555)
+	dir.nlink, dir.parent, dir.name, dir.system, dir.loaded = 2, n, name, true, true
+	return dir
+}
+
+// Executable puts a file that can be run at path, whose content gen makes; unless
+// something is there.
+func (d *Disk) Executable(path string, gen func() []byte) {
+	defer d.quiet()()
+	if _, errno := d.Lookup(d.root, path, true); errno == 0 {
+		return
+	}
+	d.Generate(path, gen)
+	if n, errno := d.Lookup(d.root, path, true); errno == 0 {
+		n.mode = 0o755
+	}
+}

@@ -4,7 +4,7 @@
 //
 // One seed gives many named streams, and those of hosts, independent of each
 // other: a draw added to one moves no other. The scheduler, the network, the
-// disks and the test's own workload each draw from theirs; see [FromStream].
+// disks, the clocks and the test's own workload each draw from theirs; see [FromStream].
 //
 // # What a program draws
 //
@@ -16,6 +16,9 @@
 // stream that runs on: so what a program draws does not depend on how often
 // something drew that happens only once a process, such as the initialisation of
 // a package.
+//
+// Package crypto and what is below it generate keys, sign and shake hands by the same
+// numbers, whatever reader they are given: since Go 1.26 they ask the system's generator.
 //
 // A generator that a program makes from a seed of its own is as it always is.
 //

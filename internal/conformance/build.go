@@ -39,6 +39,14 @@ func dstSetMain(f func(runTest func(InternalTest) int)) { dstMain = f }
 type dstDeps struct{ testDeps }
 
 func (dstDeps) MatchString(pat, str string) (bool, error) { return true, nil }
+
+// dstState has what package testing knows of a process that runs tests, beside
+// its flags.
+//
+//go:linkname dstState
+func dstState() []any {
+	return []any{&cpuList, &numFailed, &haveExamples, &testlogFile, &realStderr, &parallelStart, &parallelStop}
+}
 `
 
 // A Builder builds test binaries of the standard library.
@@ -102,8 +110,9 @@ func (b *Builder) overlay(pkg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	replace := map[string]string{
-		filepath.Join(b.Module, "inhost", "inhost.go"): filepath.Join(b.Module, "internal", "conformance", "inhost", "inhost.go"),
+	replace := map[string]string{}
+	for _, name := range []string{"inhost.go", "program.go"} {
+		replace[filepath.Join(b.Module, "inhost", name)] = filepath.Join(b.Module, "internal", "conformance", "inhost", name)
 	}
 	for _, f := range []struct{ target, name, text string }{
 		{filepath.Join(testing, "testing.go"), "testing.go", "//line " + filepath.Join(testing, "testing.go") + ":1\n" + patched},

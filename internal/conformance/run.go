@@ -22,6 +22,7 @@ type Settings struct {
 	Limit    time.Duration // real time that a test may take in simulation
 	Twice    bool          // run each test twice, and compare the fingerprints
 	Skip     []string      // tests that are left out
+	Apart    bool          // keep package variables apart for all tests, whatever shared.txt says
 	Logs     string        // folder that keeps each test's output; none if empty
 }
 
@@ -75,7 +76,7 @@ func (b *Builder) Run(pkg string, s Settings) (*Result, error) {
 	if len(s.Skip) > 0 {
 		args = append(args, "-test.skip=^("+strings.Join(s.Skip, "|")+")$")
 	}
-	out, _ := b.exec(realBin, pkg, 11*time.Minute, args...) // that tests fail is no error
+	out, _ := b.exec(realBin, pkg, 11*time.Minute, nil, args...) // that tests fail is no error
 	names, of, subtests := outcomes(out)
 	if len(names) == 0 {
 		return nil, fmt.Errorf("the tests of package %s do not run on this machine:\n%s", pkg, tail(out, 2000))
@@ -141,7 +142,11 @@ func (b *Builder) simulate(bin, pkg string, t *Test, s Settings) []string {
 //dst:ignore wallclock it limits and shows real time
 func (b *Builder) world(bin, pkg, name string, s Settings) *run {
 	began := time.Now()
-	out, err := b.exec(bin, pkg, s.Limit, "-test.v=test2json", "-test.timeout=10m", "-test.run=^"+regexp.QuoteMeta(name)+"$",
+	var env []string
+	if !s.Apart && shared[pkg+" "+name] {
+		env = append(env, sharedEnv+"=1")
+	}
+	out, err := b.exec(bin, pkg, s.Limit, env, "-test.v=test2json", "-test.timeout=10m", "-test.run=^"+regexp.QuoteMeta(name)+"$",
 		fmt.Sprintf("-dst.seed=%d", s.Seed), "-dst.v=2")
 	r := read(name, out, err != nil)
 	r.real = time.Since(began)
@@ -154,12 +159,13 @@ func (b *Builder) world(bin, pkg, name string, s Settings) *run {
 // exec runs a test binary in the folder of its package.
 //
 //dst:ignore wallclock,escape each test is a process, within a limit of real time
-func (b *Builder) exec(bin, pkg string, limit time.Duration, args ...string) (string, error) {
+func (b *Builder) exec(bin, pkg string, limit time.Duration, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, args...)
 	cmd.Dir = b.Source(pkg)
 	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "TMPDIR="+b.Dir, "GOROOT="+b.Toolchain.GOROOT, "GOTOOLCHAIN=local", "GOFLAGS=")
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it shows the stacks
 	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer

@@ -113,3 +113,40 @@ func (p *Process) sysGetrandom(c *Call) (uintptr, syscall.Errno) {
 	simfs.Fill(p.rand, b)
 	return uintptr(len(b)), 0
 }
+
+// setHostClock steps the wall clock of the host, as root may.
+func (p *Process) setHostClock(to int64) syscall.Errno {
+	if p.creds.uid[1] != 0 {
+		return syscall.EPERM
+	}
+	p.host.StepWall(to - p.now())
+	return 0
+}
+
+// sysSetClock is clock_settime and settimeofday; adjtimex may ask, and not set.
+func (p *Process) sysSetClock(c *Call) (uintptr, syscall.Errno) {
+	switch c.Trap {
+	case syscall.SYS_CLOCK_SETTIME:
+		var ts syscall.Timespec
+		if errno := get(&ts, c.Ptr[1]); errno != 0 {
+			return 0, errno
+		}
+		if int32(c.Arg[0]) != clockRealtime || ts.Sec < 0 || ts.Nsec < 0 || ts.Nsec > 999999999 {
+			return 0, syscall.EINVAL
+		}
+		return 0, p.setHostClock(ts.Nano())
+	case syscall.SYS_SETTIMEOFDAY:
+		if c.Ptr[0] == nil {
+			return 0, 0 // a time zone, which nobody looks at
+		}
+		var tv syscall.Timeval
+		if errno := get(&tv, c.Ptr[0]); errno != 0 {
+			return 0, errno
+		}
+		if tv.Sec < 0 || tv.Usec < 0 || tv.Usec > 999999 {
+			return 0, syscall.EINVAL
+		}
+		return 0, p.setHostClock(tv.Nano())
+	}
+	return p.refuse(c, syscall.EPERM, "the host's own adjustment of its clock; simtime.Clock has Drift and Slew")
+}

@@ -21,13 +21,22 @@
 //
 // # The process
 //
-// It runs as root (uid 0), on a kernel that calls itself Linux 6.1. Its limit
-// of open files is that of a Go program on a kernel with default limits: 1024,
-// which package os raises to the hard limit of 4096. Descriptors 0 to 2 are
-// its standard files; others are numbered from [FirstFD] on, lowest free
-// first. Each later process of a world takes a range of its own, so that a
-// descriptor kept in a package variable from a process that died is a bad
-// descriptor in the next one, not somebody else's file.
+// It begins as root (uid 0), on a kernel that calls itself Linux 6.1; what it
+// becomes by setuid and its kin is told to those who ask, and decides nothing: files
+// look at no owner. Its limit of open files is that of a Go program on a kernel with
+// default limits: 1024, which package os raises to the hard limit of 4096. Descriptors
+// 0 to 2 are its standard files; a child may be given more. Others are numbered from
+// [FirstFD] on, lowest free first. Each later process of a world takes a range of its
+// own, so that a descriptor kept in a package variable from a process that died is a
+// bad descriptor in the next one, not somebody else's file. So is one of the real
+// machine.
+//
+// A child (child.go) is a group of goroutines of its own ([sched.Host.Child]) that
+// runs a registered function. It is dead but there until its parent has waited for it,
+// and belongs to nobody once the parent has ended. The children of a host's own
+// process end with it.
+//
+// What /proc tells is in system.go and proc.go.
 //
 // # Sockets
 //
@@ -40,8 +49,7 @@
 // a peer had sent and nobody read makes that a reset.
 //
 // Readiness is what the runtime makes of epoll's events: EPOLLRDHUP is for who
-// reads; EPOLLHUP and EPOLLERR are for both. sendfile and splice are refused,
-// so that std copies.
+// reads; EPOLLHUP and EPOLLERR are for both. splice is refused, so that std copies.
 //
 // # Unix sockets, pipes, events
 //
@@ -54,9 +62,8 @@
 // calls.
 //
 // Not there: urgent data of Unix sockets (MSG_OOB), which TCP has, pipes of
-// packets (O_DIRECT), TFD_TIMER_CANCEL_ON_SET, a timerfd that follows a wall clock that is set,
-// signalfd and inotify; splice and sendfile answer as for files that cannot do
-// it. Masks of signals are passed over. Simulated descriptors are greater than
+// packets (O_DIRECT), signalfd and inotify; splice answers as for files that
+// cannot do it. Masks of signals are passed over. Simulated descriptors are greater than
 // any fd_set of 1024 bits can hold, so that select is of use for its timeout.
 //
 // # Files, locks and mappings

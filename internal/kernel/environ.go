@@ -3,7 +3,6 @@
 package kernel
 
 import (
-	"fmt"
 	"sort"
 	"strings"
 	"syscall"
@@ -98,24 +97,4 @@ func parseGodebug(env string) map[string]string {
 		}
 	}
 	return m
-}
-
-// An ExecError tells that a simulated host tried to run a program.
-type ExecError struct{ Name string }
-
-func (e *ExecError) Error() string {
-	return fmt.Sprintf("exec is refused in a simulated host: %s", e.Name)
-}
-
-// Is makes it a permission error, as far as package errors goes.
-func (e *ExecError) Is(target error) bool { return target == syscall.EPERM }
-
-// Exec refuses to run a program.
-func (p *Process) Exec(name string) error {
-	if p != nil {
-		sched.Enter()
-		p.unsupported(syscall.SYS_EXECVE, 0, "exec is refused in a simulated host: "+name)
-		sched.Leave()
-	}
-	return &ExecError{Name: name}
 }

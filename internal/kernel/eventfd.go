@@ -90,6 +90,11 @@ type timerfd struct {
 	due      int64 // on the host's monotonic clock; 0: not armed
 	interval int64
 	ticks    uint64
+
+	wall      bool // it waits for a time of the wall clock
+	cancel    bool // TFD_TIMER_CANCEL_ON_SET
+	cancelled bool // since the wall clock was set
+	moved     int  // the step of the wall clock that it last followed
 }
 
 func (p *Process) sysTimerfdCreate(c *Call) (uintptr, syscall.Errno) {
@@ -105,6 +110,9 @@ func (p *Process) sysTimerfdCreate(c *Call) (uintptr, syscall.Errno) {
 	f := &file{kind: kindTimer, owner: p, flags: syscall.O_RDWR | flags&syscall.O_NONBLOCK}
 	if clock == 8 {
 		clock = clockRealtime
+	}
+	if clock == 9 {
+		clock = clockBoottime
 	}
 	f.timer = &timerfd{f: f, clock: clock}
 	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
@@ -144,9 +152,6 @@ func (p *Process) sysTimerfdSettime(c *Call) (uintptr, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
-	if flags&cancelOnSet != 0 {
-		p.unsupported(c.Trap, cancelOnSet, "TFD_TIMER_CANCEL_ON_SET has no effect")
-	}
 	old := t.left()
 	now := p.host.Monotonic()
 	t.due, t.ticks, t.interval = 0, 0, nanos(&its.interval)
@@ -157,6 +162,8 @@ func (p *Process) sysTimerfdSettime(c *Call) (uintptr, syscall.Errno) {
 		}
 		t.due = now + max(d, 0)
 	}
+	t.wall = flags&absolute != 0 && (t.clock == clockRealtime || t.clock == clockTAI)
+	t.cancel, t.cancelled = t.wall && flags&cancelOnSet != 0, false
 	t.arm()
 	if c.Ptr[3] != nil {
 		return 0, put(c.Ptr[3], &old)
@@ -197,7 +204,7 @@ func (t *timerfd) arm() {
 
 // virtual is how much of the world's time a time on the host's clock takes.
 func (p *Process) virtual(d int64) int64 {
-	if ppb := p.host.Drift(); ppb != 0 && d > 0 {
+	if ppb := p.host.Rate(); ppb != 0 && d > 0 {
 		return int64(math.Ceil(float64(d) * (1e9 / (1e9 + float64(ppb)))))
 	}
 	return max(d, 0)
@@ -217,7 +224,7 @@ func (t *timerfd) Fire() {
 }
 
 func (t *timerfd) events() uint32 {
-	if t.ticks > 0 {
+	if t.ticks > 0 || t.cancelled {
 		return syscall.EPOLLIN
 	}
 	return 0
@@ -228,6 +235,9 @@ func (p *Process) readTimer(c *Call, f *file, b []byte) (uintptr, syscall.Errno)
 	switch {
 	case len(b) < 8:
 		return 0, syscall.EINVAL
+	case t.cancelled:
+		t.cancelled = false
+		return 0, syscall.ECANCELED
 	case t.ticks > 0:
 	case f.blocking():
 		return 0, p.waitFor(c, f, 0)
@@ -244,4 +254,35 @@ func (p *Process) readTimer(c *Call, f *file, b []byte) (uintptr, syscall.Errno)
 	}
 	sched.CopyOut(unsafe.Pointer(&b[0]), bytesOf(&n))
 	return 8, 0
+}
+
+// stepped moves the timers that wait for a time of the wall clock, which was set
+// forward by d. It is told of the host's own process, for all of the host.
+func (p *Process) stepped(d int64) {
+	for _, q := range append([]*Process{p}, p.family...) {
+		for _, slots := range [][]slot{q.std, q.high} {
+			for i := range slots {
+				f := slots[i].f
+				if f == nil || f.kind != kindTimer || !f.timer.wall {
+					continue
+				}
+				t := f.timer
+				if t.moved != p.steps { // it may have several descriptors
+					t.moved = p.steps
+					t.step(d)
+				}
+			}
+		}
+	}
+}
+
+func (t *timerfd) step(d int64) {
+	if t.due != 0 {
+		t.due = max(t.due-d, 1)
+		t.arm()
+	}
+	if t.cancel {
+		t.cancelled = true
+		t.f.changedBy(epollIn)
+	}
 }

@@ -20,8 +20,9 @@ const (
 	kindUnix
 	kindPipe // from here on: no sockets
 	kindEpoll
-	kindEvent // eventfd
-	kindTimer // timerfd
+	kindEvent  // eventfd
+	kindTimer  // timerfd
+	kindFamily // no file: the children that a process waits for
 )
 
 // A file is an open file description: what descriptors made by dup share. The
@@ -239,7 +240,7 @@ func (p *Process) sysDup3(c *Call, three bool) (uintptr, syscall.Errno) {
 	i := to - p.base
 	switch {
 	case to < uintptr(len(p.std)):
-	case to >= p.base && uint64(i) < p.nofile.cur:
+	case to >= p.base && uint64(i) < min(p.nofile.cur, fdRange):
 		for uintptr(len(p.high)) <= i {
 			p.high = append(p.high, slot{})
 		}
@@ -348,6 +349,8 @@ func (f *file) name() string {
 			return f.path
 		}
 		return "pipe"
+	case kindFamily:
+		return "child"
 	case kindEpoll, kindEvent, kindTimer:
 		return [...]string{"epoll", "eventfd", "timerfd"}[f.kind-kindEpoll]
 	}

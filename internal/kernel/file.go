@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -75,6 +76,12 @@ func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mod
 	if flags&oPath != 0 {
 		flags &= oPath | syscall.O_DIRECTORY | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	}
+	if f := p.reopened(at, path); f != nil && flags&(oPath|syscall.O_NOFOLLOW|syscall.O_DIRECTORY) == 0 {
+		if f.sock != nil || f.kind > kindPipe {
+			return 0, syscall.ENXIO
+		}
+		return p.enter(f, flags&syscall.O_CLOEXEC != 0, 0)
+	}
 	unnamed := flags&oTmpfile != 0
 	write := flags&syscall.O_ACCMODE != syscall.O_RDONLY
 	switch {
@@ -115,6 +122,43 @@ func (p *Process) openAt(c *Call, fd uintptr, ptr unsafe.Pointer, flags int, mod
 	}
 	n.Hold()
 	return p.enterNew(f, flags&syscall.O_CLOEXEC != 0)
+}
+
+// reopened returns the open file, which is none of the disk, that a path such as
+// /dev/stdout or /proc/self/fd/3 leads to, or nil. To open it is to duplicate it: a
+// pipe's end knows no offset.
+func (p *Process) reopened(at *simfs.Inode, path string) *file {
+	if !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/") {
+		return nil
+	}
+	for range 4 { // links
+		n, errno := p.fs.Lookup(at, path, false)
+		if errno != 0 || n.Kind() != simfs.SymbolicLink {
+			return nil
+		}
+		where := n.Where()
+		if dir, name, ok := cutLast(where); ok && strings.HasPrefix(dir, "/proc/") && strings.HasSuffix(dir, "/fd") {
+			fd, _ := strconv.Atoi(name)
+			if f := p.lookup(uintptr(fd)); f != nil && f.node == nil {
+				return f
+			}
+			return nil
+		}
+		target, errno := n.Readlink()
+		if errno != 0 || !strings.HasPrefix(target, "/") {
+			return nil
+		}
+		path = target
+	}
+	return nil
+}
+
+func cutLast(path string) (dir, name string, ok bool) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return "", "", false
+	}
+	return path[:i], path[i+1:], true
 }
 
 // sysOpenat2 is openat2, whose struct open_how may grow.
@@ -220,7 +264,13 @@ func (f *file) sync(dataOnly bool) syscall.Errno {
 // readFile reads at the file's offset from what is no socket.
 func (p *Process) readFile(f *file, b []byte) (int, syscall.Errno) {
 	if f.kind == kindConsole {
-		return 0, 0 // the standard input is at its end
+		in := &f.owner.input
+		n := min(len(b), len(*in))
+		if n > 0 {
+			sched.CopyOut(unsafe.Pointer(&b[0]), (*in)[:n])
+			*in = (*in)[n:]
+		}
+		return n, 0
 	}
 	n, errno := f.readAt(b, f.off)
 	f.off += int64(n)
@@ -406,6 +456,7 @@ func (p *Process) sysVector(c *Call, write, positioned bool) (uintptr, syscall.E
 		case f.kind == kindConsole && write:
 			n, errno = p.writeFile(f, b)
 		case f.kind == kindConsole:
+			n, errno = p.readFile(f, b)
 		case write:
 			n, off, errno = f.writeAt(b, off)
 		default:

@@ -310,7 +310,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	want := []string{
-		"execve: exec is refused in a simulated host", "socket: a raw IP socket", "signalfd4: signals by a descriptor",
+		"execve: exec by a raw system call; package os/exec can run programs", "socket: a raw IP socket", "signalfd4: signals by a descriptor",
 		"inotify_init1: watching files",
 		"system call 511: not modelled", "ptrace: not modelled",
 	}

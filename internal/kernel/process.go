@@ -3,6 +3,8 @@
 package kernel
 
 import (
+	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -40,6 +42,8 @@ type Kernel struct {
 	cookies   uint64         // SO_COOKIE, given so far
 	pids      map[uint32]int // the last pid, by host
 	disks     map[*simfs.Disk]bool
+	diskList  []*simfs.Disk // the same, in order
+	programs  []*program
 	reported  map[gap]bool
 
 	husks     []mapping // of processes that died: what is there is nobody's
@@ -109,7 +113,11 @@ type Options struct {
 	// OnExit is told, in kernel context, when the process is to end: by exit,
 	// exit_group, or a signal's default action (the code is then 128 and the
 	// signal's number). It has to call Exit and to end the goroutines.
-	OnExit func(code int)
+	OnExit func(code int, sig syscall.Signal)
+	// OnStop is told when a signal stops the process, or lets it go on. By default
+	// that is done to its goroutines.
+	OnStop func(stop bool)
+	Input  []byte // what can be read from descriptor 0; its end comes after that
 }
 
 // A Process is a host's process: its descriptors, its identity and its system
@@ -139,14 +147,30 @@ type Process struct {
 
 	nofile rlimit
 	base   uintptr // number of high[0]
-	std    [3]slot
+	std    []slot  // the low descriptors: three, and those that a child was given
+	std3   [3]slot
 	high   []slot
 	lowest int // no slot of high below it is free
 	opened int // descriptors in use
 
 	maps []mapping // by address
 
+	parent   *Process   // of a child
+	top      *Process   // the host's own process
+	children []*Process // alive, or dead and not waited for, in the order of their start
+	family   []*Process // of the host's own process: all that descend from it
+	reaper   *file      // what waits for children
+	program  *program   // that a child runs
+	status   syscall.WaitStatus
+	pgid     int
+	started  int64
+	steps    int // of the wall clock
+	creds    creds
+	hostname string // if it was set
+	procDir  *simfs.Inode
+
 	signals signals
+	input   []byte     // of descriptor 0
 	console [2]console // descriptors 1 and 2
 	cookies uint32     // netlink port numbers given
 
@@ -200,14 +224,34 @@ func (b *buffers) free() {
 // Boot makes the process of a host and enters it as h.Process. The pid is 1000
 // for a host's first process, and grows.
 func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts Options) *Process {
-	p := &Process{k: k, host: h, stack: stack, fs: fs, opts: opts, umask: 0o022, buffers: k.buffers}
-	name := h.Name()
-	pid, ok := k.pids[h.ID()]
+	p := k.newProcess(h, stack, fs, opts)
+	for fd := range p.std {
+		p.std[fd].f = &file{kind: kindConsole, owner: p, fd: fd, refs: 1, flags: syscall.O_RDWR}
+	}
+	p.opened = len(p.std)
+	h.Stepped = func(d int64) {
+		if p.dead {
+			return
+		}
+		p.steps++
+		p.stepped(d)
+	}
+	return p
+}
+
+// newProcess makes a process without descriptors.
+func (k *Kernel) newProcess(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts Options) *Process {
+	p := &Process{k: k, host: h, stack: stack, fs: fs, opts: opts, umask: 0o022, buffers: k.buffers, input: opts.Input}
+	p.top, p.reaper = p, &file{kind: kindFamily, owner: p}
+	p.std, p.started = p.std3[:], k.w.Now()
+	name := h.Machine().Name()
+	pid, ok := k.pids[h.Machine().ID()]
 	if !ok {
 		pid = 999
 	}
 	p.pid = pid + 1
-	k.pids[h.ID()] = p.pid
+	p.pgid = p.pid
+	k.pids[h.Machine().ID()] = p.pid
 	p.base = FirstFD + uintptr(k.processes%fdRanges)*fdRange
 	k.processes++
 
@@ -219,12 +263,12 @@ func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts O
 	for key, value := range opts.Env {
 		p.env[key] = value
 	}
-	p.rand = k.w.HostStream("rand", name)
+	p.rand = k.w.HostStream("rand", h.Name())
 	p.nofile = rlimit{hardFiles, hardFiles}
 	if opts.NoFile != 0 {
 		p.nofile = rlimit{min(opts.NoFile, fdRange), min(opts.NoFile, fdRange)}
 	}
-	k.install(h, stack, fs)
+	k.install(h.Machine(), stack, fs)
 	fs.SetClock(p.now)
 	p.cwd = fs.Root()
 	if opts.Dir != "" {
@@ -232,11 +276,8 @@ func (k *Kernel) Boot(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk, opts O
 			p.cwd = n
 		}
 	}
-	for fd := range p.std {
-		p.std[fd].f = &file{kind: kindConsole, owner: p, fd: fd, refs: 1, flags: syscall.O_RDWR}
-	}
-	p.opened = len(p.std)
 	h.Process = p
+	p.setVars()
 	return p
 }
 
@@ -257,6 +298,7 @@ func (p *Process) Exit(code int) {
 		return
 	}
 	p.dead = true
+	p.exitFamily()
 	p.dropRights()
 	p.unmapAll()
 	for i := range p.std {
@@ -291,7 +333,13 @@ func (p *Process) PID() int { return p.pid }
 func (p *Process) Args() []string { return p.args }
 
 // SetArgs replaces them; there is one at least.
-func (p *Process) SetArgs(args []string) { p.args = args }
+func (p *Process) SetArgs(args []string) {
+	p.args = args
+	sched.SetOwn(p.host, &os.Args, slices.Clone(args))
+}
+
+// SetInput sets what is still to be read from descriptor 0.
+func (p *Process) SetInput(b []byte) { p.input = b }
 
 // Env returns the process's environment, which is the caller's to change.
 func (p *Process) Env() map[string]string { return p.env }

@@ -99,45 +99,86 @@ func (p *Process) resetSignals(bits uint64) {
 	p.signals.channels = kept
 }
 
-// Signal delivers a signal to the process, in kernel context, as signal(7) and
-// package os/signal have it: to the channels that asked for it, or ignored, or
-// with its default action.
-func (p *Process) Signal(sig syscall.Signal) {
+// Signal delivers a signal to the process, in kernel context, as a Go program
+// takes it (see package os/signal): by the channels that asked for it, or not at
+// all if it is ignored, or with its default action.
+func (p *Process) Signal(sig syscall.Signal) { p.signal(sig, false) }
+
+// signal is Signal. Broken means that SIGPIPE is about standard output or error,
+// when a Go program does not survive it.
+func (p *Process) signal(sig syscall.Signal, broken bool) {
 	if p.dead || sig <= 0 || sig >= 64 {
 		return
 	}
 	bit := uint64(1) << sig
-	if sig != syscall.SIGKILL {
-		if p.signals.ignored&bit != 0 {
-			return
+	switch sig {
+	case syscall.SIGKILL:
+		p.end(128+int(sig), sig)
+		return
+	case syscall.SIGSTOP:
+		p.stop(true)
+		return
+	case syscall.SIGCONT:
+		p.stop(false) // whether it is ignored or not
+	}
+	if p.signals.ignored&bit != 0 {
+		return
+	}
+	taken := false
+	for _, s := range p.signals.channels {
+		if s.want&bit == 0 {
+			continue
 		}
-		taken := false
-		for _, s := range p.signals.channels {
-			if s.want&bit == 0 {
-				continue
-			}
-			taken = true
-			select {
-			case s.c <- sig:
-			default: // its channel is full: package signal drops it too
-			}
-		}
-		if taken {
-			return
-		}
-		switch sig { // whose default action is to do nothing
-		case syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGPIPE, syscall.SIGPROF:
-			return
+		taken = true
+		select {
+		case s.c <- sig:
+		default: // its channel is full: package signal drops it too
 		}
 	}
-	p.end(128 + int(sig))
+	if taken {
+		return
+	}
+	switch sig {
+	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM:
+		p.end(128+int(sig), sig)
+	case syscall.SIGQUIT, syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGSTKFLT, syscall.SIGSYS,
+		syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV: // sent, not raised by what it does
+		p.end(2, 0) // after the stacks of all goroutines
+	case syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		p.stop(true)
+	case syscall.SIGPIPE:
+		if broken {
+			p.end(128+int(sig), sig)
+		}
+	}
+	// The runtime catches all others, and does nothing.
 }
 
-// end is what exit_group does.
-func (p *Process) end(code int) {
+// BrokenPipe is what becomes of a process whose standard output or error is a pipe
+// that nobody reads.
+func (p *Process) BrokenPipe() { p.signal(syscall.SIGPIPE, true) }
+
+// stop is what SIGSTOP and SIGCONT do.
+func (p *Process) stop(stop bool) {
+	switch {
+	case p.opts.OnStop != nil:
+		p.opts.OnStop(stop)
+	case stop:
+		p.host.Pause()
+	default:
+		p.host.Resume()
+	}
+}
+
+// end is what exit_group does, or a signal.
+func (p *Process) end(code int, sig syscall.Signal) {
 	if p.opts.OnExit != nil {
-		p.opts.OnExit(code)
+		p.opts.OnExit(code, sig)
 	} else {
 		p.Exit(code)
 	}
 }
+
+// End ends the process as exit_group does, in kernel context. Its goroutines are
+// destroyed; a calling one that is among them has to exit then.
+func (p *Process) End(code int) { p.end(code, 0) }

@@ -61,6 +61,11 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 			return 0, errno
 		}
 	}
+	if fd := c.Arg[0]; fd-3 < FirstFD-3 && fd >= uintptr(len(p.std)) && c.Trap < uintptr(len(Traps)) && Traps[c.Trap]&FirstIsFD != 0 {
+		// It was opened outside, or by nobody.
+		p.unsupported(c.Trap, 1<<32, "descriptor "+itoa(int(fd))+", which would be one of the real machine; open what a host uses on the host")
+		return 0, syscall.EBADF
+	}
 	switch c.Trap {
 	// What is called most comes first.
 	case syscall.SYS_SENDTO:
@@ -312,29 +317,55 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysGetrandom(c)
 
 	// The process.
-	case syscall.SYS_GETPID, syscall.SYS_GETTID, syscall.SYS_SETSID:
+	case syscall.SYS_GETPID, syscall.SYS_GETTID:
+		return uintptr(p.pid), 0
+	case syscall.SYS_SETSID:
+		if p.pgid == p.pid {
+			return 0, syscall.EPERM
+		}
+		p.pgid = p.pid
 		return uintptr(p.pid), 0
 	case syscall.SYS_GETPGID, syscall.SYS_GETSID:
-		if pid := int(int32(c.Arg[0])); pid != 0 && pid != p.pid {
-			return 0, syscall.ESRCH
-		}
-		return uintptr(p.pid), 0
+		return p.sysGetpgid(c)
 	case syscall.SYS_GETPPID:
+		if p.parent != nil {
+			return uintptr(p.parent.pid), 0
+		}
 		return 1, 0
 	case syscall.SYS_SETPGID:
-		return 0, 0
-	case syscall.SYS_GETUID, syscall.SYS_GETEUID, syscall.SYS_GETGID, syscall.SYS_GETEGID:
-		return 0, 0
-	case syscall.SYS_GETRESUID, syscall.SYS_GETRESGID:
-		return p.sysIDs(c)
+		return p.sysSetpgid(c)
+	case syscall.SYS_GETUID:
+		return uintptr(p.creds.uid[0]), 0
+	case syscall.SYS_GETEUID:
+		return uintptr(p.creds.uid[1]), 0
+	case syscall.SYS_GETGID:
+		return uintptr(p.creds.gid[0]), 0
+	case syscall.SYS_GETEGID:
+		return uintptr(p.creds.gid[1]), 0
+	case syscall.SYS_GETRESUID:
+		return p.sysIDs(c, &p.creds.uid)
+	case syscall.SYS_GETRESGID:
+		return p.sysIDs(c, &p.creds.gid)
 	case syscall.SYS_GETGROUPS:
 		return p.sysGetgroups(c)
-	case syscall.SYS_SETUID, syscall.SYS_SETGID:
-		return p.sysSetID(c, 1)
-	case syscall.SYS_SETREUID, syscall.SYS_SETREGID:
-		return p.sysSetID(c, 2)
-	case syscall.SYS_SETRESUID, syscall.SYS_SETRESGID:
-		return p.sysSetID(c, 3)
+	case syscall.SYS_SETGROUPS:
+		return p.sysSetgroups(c)
+	case syscall.SYS_SETUID:
+		return p.sysSetID(c, &p.creds.uid, 1)
+	case syscall.SYS_SETGID:
+		return p.sysSetID(c, &p.creds.gid, 1)
+	case syscall.SYS_SETREUID:
+		return p.sysSetID(c, &p.creds.uid, 2)
+	case syscall.SYS_SETREGID:
+		return p.sysSetID(c, &p.creds.gid, 2)
+	case syscall.SYS_SETRESUID:
+		return p.sysSetID(c, &p.creds.uid, 3)
+	case syscall.SYS_SETRESGID:
+		return p.sysSetID(c, &p.creds.gid, 3)
+	case syscall.SYS_SETHOSTNAME:
+		return p.sysSethostname(c)
+	case syscall.SYS_SETDOMAINNAME, syscall.SYS_CLOCK_SETTIME, syscall.SYS_SETTIMEOFDAY, syscall.SYS_ADJTIMEX:
+		return p.sysSetClock(c)
 	case syscall.SYS_UNAME:
 		return p.sysUname(c)
 	case syscall.SYS_SYSINFO:
@@ -357,6 +388,8 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 		return p.sysKill(c, 0, 1)
 	case syscall.SYS_TGKILL:
 		return p.sysKill(c, 1, 2)
+	case syscall.SYS_TIMES:
+		return p.sysTimes(c)
 	case syscall.SYS_RT_SIGPROCMASK, syscall.SYS_RT_SIGACTION, syscall.SYS_SIGALTSTACK, syscall.SYS_PRCTL,
 		syscall.SYS_SETPRIORITY:
 		return 0, 0
@@ -365,11 +398,13 @@ func (p *Process) serve(c *Call) (uintptr, syscall.Errno) {
 	case syscall.SYS_EXIT, syscall.SYS_EXIT_GROUP:
 		return p.sysExit(c)
 	case syscall.SYS_EXECVE:
-		return p.refuse(c, syscall.EPERM, "exec is refused in a simulated host")
+		return p.refuse(c, syscall.EPERM, "exec by a raw system call; package os/exec can run programs")
 	case syscall.SYS_CLONE, sysCLONE3, syscall.SYS_UNSHARE:
-		return p.refuse(c, syscall.EPERM, "fork and exec are refused in a simulated host")
-	case syscall.SYS_WAIT4, syscall.SYS_WAITID:
-		return 0, syscall.ECHILD
+		return p.refuse(c, syscall.EPERM, "fork by a raw system call; package os/exec can run programs")
+	case syscall.SYS_WAIT4:
+		return p.sysWait4(c)
+	case syscall.SYS_WAITID:
+		return p.sysWaitid(c)
 	case sysPIDFDOPEN, sysPIDFDSENDSIGNAL:
 		return 0, syscall.ENOSYS // package os asks at its start
 	}
@@ -442,7 +477,8 @@ func traps() sched.Traps {
 		syscall.SYS_NANOSLEEP: p0 | p1, syscall.SYS_CLOCK_NANOSLEEP: p2 | p3, sysGETRANDOM: p0,
 
 		syscall.SYS_GETRESUID: p0 | p1 | p2, syscall.SYS_GETRESGID: p0 | p1 | p2, syscall.SYS_GETGROUPS: p1, syscall.SYS_SETGROUPS: p1,
-		syscall.SYS_UNAME: p0, syscall.SYS_SYSINFO: p0, syscall.SYS_GETRUSAGE: p1, syscall.SYS_TIMES: p0,
+		syscall.SYS_UNAME: p0, syscall.SYS_SETHOSTNAME: p0, syscall.SYS_CLOCK_SETTIME: p1, syscall.SYS_SETTIMEOFDAY: p0 | p1, syscall.SYS_ADJTIMEX: p0,
+		syscall.SYS_SYSINFO: p0, syscall.SYS_GETRUSAGE: p1, syscall.SYS_TIMES: p0,
 		syscall.SYS_PRLIMIT64: p2 | p3, syscall.SYS_GETRLIMIT: p1, syscall.SYS_SETRLIMIT: p1,
 		syscall.SYS_SCHED_GETAFFINITY: p2, syscall.SYS_RT_SIGPROCMASK: p1 | p2, syscall.SYS_RT_SIGACTION: p1 | p2, syscall.SYS_SIGALTSTACK: p0 | p1,
 		syscall.SYS_EXECVE: p0 | p1 | p2, syscall.SYS_WAIT4: p1 | p3, syscall.SYS_WAITID: p2 | p4,

@@ -22,8 +22,18 @@ func (k *Kernel) install(h *sched.Host, stack *simnet.Stack, fs *simfs.Disk) {
 		return
 	}
 	k.disks[fs] = true
+	k.diskList = append(k.diskList, fs)
 	fs.Preset("etc", func(etc *simfs.Inode) { k.installEtc(etc, h.Name(), stack.Network()) })
 	fs.Preset("proc", func(proc *simfs.Inode) { k.installProc(proc, h) })
+	fs.Preset("dev", func(dev *simfs.Inode) {
+		dev.PresetSymlink("fd", func() string { return "/proc/self/fd" })
+		for i, name := range []string{"stdin", "stdout", "stderr"} {
+			dev.PresetSymlink(name, func() string { return "/proc/self/fd/" + itoa(i) })
+		}
+	})
+	for _, prog := range k.programs {
+		prog.install(fs)
+	}
 }
 
 // fixed is a file whose content does not change.
@@ -44,22 +54,33 @@ func (k *Kernel) installEtc(etc *simfs.Inode, host string, net *simnet.Network) 
 
 func (k *Kernel) installProc(proc *simfs.Inode, h *sched.Host) {
 	name := h.Name()
-	process := func(dir *simfs.Inode, file string, gen func(p *Process) string) {
-		dir.PresetGenerated(file, func() []byte {
-			if p := Of(h); p != nil {
-				return []byte(gen(p))
-			}
-			return nil
-		})
+	top := func(dir *simfs.Inode, file string, gen func(p *Process) string) {
+		dir.PresetGenerated(file, func() []byte { return about(Of(h), gen) })
 	}
 	sys := proc.PresetDir("sys", 0o555)
 	kernel := sys.PresetDir("kernel", 0o555)
-	fixed(kernel, "hostname", name+"\n")
+	kernel.PresetGenerated("hostname", func() []byte {
+		if p := Of(h); p != nil {
+			return []byte(p.Hostname() + "\n")
+		}
+		return []byte(name + "\n")
+	})
 	fixed(kernel, "osrelease", "6.1.0\n")
+	fixed(kernel, "ostype", "Linux\n")
+	fixed(kernel, "version", "#1 SMP\n")
+	fixed(kernel, "pid_max", "4194304\n")
+	fixed(kernel, "threads-max", "63704\n")
 	rnd := kernel.PresetDir("random", 0o555)
 	fixed(rnd, "boot_id", uuid(sched.NewStream(k.w.Seed(), "boot_id", name))+"\n")
 	random := k.w.HostStream("rand", name)
 	rnd.PresetGenerated("uuid", func() []byte { return []byte(uuid(random) + "\n") })
+	files := sys.PresetDir("fs", 0o555)
+	fixed(files, "nr_open", itoa(fdRange)+"\n")
+	fixed(files, "file-max", "9223372036854775807\n")
+	vm := sys.PresetDir("vm", 0o555)
+	fixed(vm, "overcommit_memory", "0\n")
+	fixed(vm, "max_map_count", "65530\n")
+	fixed(vm, "swappiness", "60\n")
 	net := sys.PresetDir("net", 0o555)
 	core := net.PresetDir("core", 0o555)
 	fixed(core, "somaxconn", "4096\n")
@@ -68,75 +89,44 @@ func (k *Kernel) installProc(proc *simfs.Inode, h *sched.Host) {
 	}
 	fixed(net.PresetDir("ipv4", 0o555), "ip_local_port_range", "32768\t60999\n")
 
+	installMachine(proc, top)
 	procNet := proc.PresetDir("net", 0o555)
-	process(procNet, "igmp", (*Process).igmp)
-	process(procNet, "igmp6", (*Process).igmp6)
-	process(proc, "uptime", func(p *Process) string {
-		up, _ := p.clock(clockBoottime)
-		return fmt.Sprintf("%d.%02d 0.00\n", up/1e9, up/1e7%100)
-	})
-	self := proc.PresetDir("self", 0o555)
-	process(self, "cmdline", func(p *Process) string { return strings.Join(p.args, "\x00") + "\x00" })
-	process(self, "comm", func(p *Process) string { return base(p.executable()) + "\n" })
-	process(self, "stat", func(p *Process) string {
-		return fmt.Sprintf("%d (%s) R 1 %d %d 0 -1 0\n", p.pid, base(p.executable()), p.pid, p.pid)
-	})
-	process(self, "environ", func(p *Process) string {
-		var b strings.Builder
-		for _, key := range sortedKeys(p.env) {
-			b.WriteString(key + "=" + p.env[key] + "\x00")
+	top(procNet, "igmp", (*Process).igmp)
+	top(procNet, "igmp6", (*Process).igmp6)
+	// The process that looks at itself, or else the host's own.
+	self := func() *Process {
+		if c := sched.CurrentHost(); c != nil && c.Machine() == h {
+			if p := Of(c); p != nil {
+				return p
+			}
 		}
-		return b.String()
-	})
-	fixed(self, "cgroup", "0::/\n")
-	installFDs(self, h)
-	self.PresetSymlink("exe", func() string {
-		if p := Of(h); p != nil {
-			return p.executable()
+		return Of(h)
+	}
+	k.installProcess(proc.PresetDir("self", 0o555), self)
+	proc.PresetSymlink("mounts", func() string { return "self/mounts" })
+	proc.PresetFind(func(name string) *simfs.Inode {
+		pid, err := strconv.Atoi(name)
+		top := Of(h)
+		if err != nil || top == nil || itoa(pid) != name {
+			return nil
 		}
-		return "/"
+		for _, p := range top.targets(pid) {
+			if pid > 0 && p.procDir == nil {
+				p.procDir = proc.Hidden(name)
+				k.installProcess(p.procDir, func() *Process { return p })
+			}
+			return p.procDir
+		}
+		return nil
 	})
 }
 
-// installFDs puts /proc/self/fd: a link for each descriptor.
-func installFDs(self *simfs.Inode, h *sched.Host) {
-	var dir *simfs.Inode
-	self.PresetListed("fd", func() []string {
-		p := Of(h)
-		if p == nil {
-			return nil
-		}
-		var names []string
-		for i := range p.std {
-			if p.std[i].f != nil {
-				names = append(names, itoa(i))
-			}
-		}
-		for i := range p.high {
-			if p.high[i].f != nil {
-				names = append(names, itoa(int(p.base)+i))
-			}
-		}
-		sort.Strings(names)
-		return names
-	}, func(name string) *simfs.Inode {
-		p := Of(h)
-		fd, err := strconv.Atoi(name)
-		if p == nil || err != nil || fd < 0 || itoa(fd) != name {
-			return nil
-		}
-		f := p.lookup(uintptr(fd))
-		if f == nil {
-			return nil
-		}
-		if dir == nil {
-			dir = self.Entry("fd")
-		}
-		if f.node != nil {
-			return dir.MagicLink(name, f.node.Where(), f.node)
-		}
-		return dir.MagicLink(name, f.name(), nil)
-	})
+// about makes the content of a file that tells of a process.
+func about(p *Process, gen func(p *Process) string) []byte {
+	if p == nil {
+		return nil
+	}
+	return []byte(gen(p))
 }
 
 func (p *Process) executable() string {

@@ -115,7 +115,7 @@ func (p *Process) archCall(c *Call) (uintptr, syscall.Errno) {
 	case syscall.SYS_INOTIFY_INIT:
 		return p.refuse(c, syscall.ENOSYS, "watching files")
 	case syscall.SYS_FORK, syscall.SYS_VFORK:
-		return p.refuse(c, syscall.EPERM, "fork and exec are refused in a simulated host")
+		return p.refuse(c, syscall.EPERM, "fork by a raw system call; package os/exec can run programs")
 	}
 	return p.notServed(c)
 }

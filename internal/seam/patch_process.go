@@ -31,6 +31,8 @@ func processPatches() []Patch {
 		}},
 		{File: "runtime/mprof.go", Edits: []Edit{
 			{In: "func Stack(", Find: "tracebackothers(gp)", Replace: "dstTracebackOthers(gp)"},
+			{In: "func goroutineProfileWithLabels(", Find: "\treturn goroutineProfileWithLabelsConcurrent(p, labels)\n",
+				Replace: "\tif dst_inHost() {\n\t\treturn dstGoroutineProfile(p, labels)\n\t}\n$0"},
 		}},
 		{File: "runtime/runtime.go", Edits: []Edit{
 			{In: "func syscall_Exit(", Find: "\texit(int32(code))\n", Replace: "\tdstExited(code)\n$0"},
@@ -52,9 +54,22 @@ func processPatches() []Patch {
 		}},
 		{File: "syscall/exec_unix.go", Edits: []Edit{
 			{In: "func forkExec(", Find: "func forkExec(argv0 string, argv []string, attr *ProcAttr) (pid int, err error) {\n",
-				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn 0, err\n\t}\n"},
+				Replace: "$0\tif p := dstEnv(); p != nil {\n\t\treturn p.ForkExec(argv0, argv, attr)\n\t}\n"},
 			{In: "func Exec(", Find: "func Exec(argv0 string, argv []string, envv []string) (err error) {\n",
-				Replace: "$0\tif err := dstExec(argv0); err != nil {\n\t\treturn err\n\t}\n"},
+				Replace: "$0\tif p := dstEnv(); p != nil {\n\t\treturn p.Exec(argv0, argv, envv)\n\t}\n"},
+		}},
+		// What a host opens and asks its environment for is nothing that the result of
+		// the test depends on, as the go command's cache would have it.
+		{File: "internal/testlog/log.go", Edits: []Edit{
+			{In: "func Logger()", Find: "\timpl := logger.Load()\n", Replace: "\tif dstInHost() {\n\t\treturn nil\n\t}\n$0"},
+		}},
+		// Children are waited for by their number: the answer is asked for once, by
+		// whoever comes first, and the machine's would be another.
+		{File: "os/pidfd_linux.go", Edits: []Edit{
+			{In: "func pidfdWorks()", Find: "func pidfdWorks() bool {\n", Replace: "$0\tif dstInHost() {\n\t\treturn false\n\t}\n"},
+		}},
+		{File: "runtime/signal_unix.go", Edits: []Edit{
+			{In: "func os_sigpipe()", Find: "func os_sigpipe() {\n", Replace: "$0\tif dst_inHost() {\n\t\tdstExited(-_SIGPIPE)\n\t\treturn\n\t}\n"},
 		}},
 		{File: "os/signal/signal.go", Edits: []Edit{
 			{In: "func Notify(", Find: "\thandlers.Lock()\n", Replace: "\tif s := dstSignals(); s != nil {\n\t\ts.Notify(c, sig)\n\t\treturn\n\t}\n$0"},

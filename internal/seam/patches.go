@@ -11,6 +11,6 @@ func patches(release, goarch string) []Patch {
 	list = append(list, processPatches()...)
 	list = append(list, sharedPatches()...)
 	list = append(list, ownPatches(release)...)
-	list = append(list, orderPatches()...)
+	list = append(list, orderPatches(release)...)
 	return list
 }

@@ -19,6 +19,7 @@ func main() {
 	flag.IntVar(&s.Parallel, "p", 2, "run so `many` processes at a time")
 	flag.DurationVar(&s.Limit, "limit", 3*time.Minute, "real `time` that a test may take in simulation")
 	flag.BoolVar(&s.Twice, "twice", false, "run each test twice and compare the fingerprints")
+	flag.BoolVar(&s.Apart, "apart", false, "keep std's package variables apart for each process, also for the tests in shared.txt")
 	flag.StringVar(&s.Logs, "logs", "", "keep each test's output in this `folder`")
 	doc := flag.String("doc", "", "bring the rows of these packages in this `page` up to date")
 	flag.Parse()

@@ -7,9 +7,11 @@
 package inhost
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,10 @@ import (
 // before package testing's own limit in the host, whose report has no hosts.
 const virtualLimit = 9 * time.Minute
 
+// SharedEnv names the variable that says, if set, that the test looks into
+// variables of its package: then the host uses those, and has none of its own.
+const SharedEnv = "DST_CONFORMANCE_SHARED"
+
 func init() { setMain(run) }
 
 //go:linkname shareState runtime.dst_shareState
@@ -33,11 +39,47 @@ func setMain(f func(runTest func(testing.InternalTest) int))
 //go:linkname testMain main.main
 func testMain()
 
+//go:linkname testState testing.dstState
+func testState() []any
+
 // run is called where the binary's main function is about to run its tests, and
 // does not return.
 func run(runTest func(testing.InternalTest) int) {
-	shareState() // tests of a package look into its variables, and there is one process only
+	if os.Getenv(SharedEnv) != "" {
+		shareState()
+	}
+	ownState()
 	os.Exit(runTest(testing.InternalTest{Name: "InHost", F: inHost}))
+}
+
+// fresh sets what ownState found back to what it was.
+var fresh []func()
+
+// ownState gives each process flags and state of package testing for itself, as the
+// test binary may run as a child process of the test, with other flags.
+func ownState() {
+	vars := testState()
+	flag.VisitAll(func(f *flag.Flag) {
+		if v := reflect.ValueOf(f.Value); v.Kind() == reflect.Pointer && !strings.HasPrefix(f.Name, "dst.") {
+			vars = append(vars, f.Value)
+		}
+	})
+	for _, v := range vars {
+		dst.PerProcess(v)
+		at := reflect.ValueOf(v).Elem()
+		was := reflect.New(at.Type()).Elem()
+		was.Set(at)
+		fresh = append(fresh, func() { at.Set(was) })
+	}
+}
+
+// binary is the main function of the test binary.
+func binary() int {
+	for _, f := range fresh {
+		f()
+	}
+	testMain()
+	return 0
 }
 
 func inHost(t *testing.T) {
@@ -46,8 +88,13 @@ func inHost(t *testing.T) {
 		if err != nil {
 			w.Fatalf("%v", err)
 		}
+		exe := "/usr/local/bin/" + filepath.Base(os.Args[0]) // the host's os.Executable
+		w.Program(exe, binary)
+		for _, p := range programs {
+			w.Program(p.path, p.main)
+		}
 		h := w.Host("test").Env("HOME=/root", "USER=root", "PATH=/usr/bin:/bin", "PWD="+dir)
-		h.Args(os.Args...)
+		h.Args(append([]string{exe}, os.Args[1:]...)...)
 		if err := copyFiles(h, dir); err != nil {
 			w.Fatalf("%v", err)
 		}
@@ -55,7 +102,7 @@ func inHost(t *testing.T) {
 			if err := os.Chdir(dir); err != nil {
 				panic(err)
 			}
-			testMain()
+			binary()
 		})
 		if err := h.Err(); err != nil {
 			w.Fatalf("%v", err)
@@ -79,8 +126,11 @@ func copyFiles(h *dst.Host, dir string) error {
 	for filepath.Base(src) != "src" && src != "/" {
 		src = filepath.Dir(src)
 	}
-	if err := copyTree(h, filepath.Join(src, "testdata")); err != nil {
-		return err
+	// Package path/filepath walks through src/unicode, and package time reads zones.
+	for _, tree := range []string{"testdata", "unicode", "unicode/utf8", "unicode/utf16", "../lib/time"} {
+		if err := copyTree(h, filepath.Join(src, tree)); err != nil {
+			return err
+		}
 	}
 	for _, up := range []string{src, filepath.Dir(dir)} {
 		if err := copyDir(h, up); err != nil {

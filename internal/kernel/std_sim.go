@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"flag"
 	"os"
 
 	"github.com/dstkit/dst/sched"
@@ -19,6 +20,17 @@ type osHandlers interface {
 
 // setSignals is defined by the overlay, in package os/signal.
 func rtSetSignals(f func() osHandlers)
+
+// These are defined by the overlay, in packages os and flag.
+func rtStdFile(fd int, name string) *os.File
+func rtCopyFlags(f *flag.FlagSet, name string) *flag.FlagSet
+
+// stdFile returns a file for a standard descriptor of a process. It has no
+// finalizer, which would close the machine's.
+func stdFile(fd int, name string) *os.File { return rtStdFile(fd, name) }
+
+// copyFlags returns a flag set with the flags that were defined in f, not parsed.
+func copyFlags(f *flag.FlagSet, name string) *flag.FlagSet { return rtCopyFlags(f, name) }
 
 func init() {
 	rtSetSignals(func() osHandlers {
