@@ -5,10 +5,10 @@ go 1.26
 require (
 	github.com/rogpeppe/go-internal v1.16.0
 	golang.org/x/net v0.51.0
+	golang.org/x/sys v0.41.0
 	pgregory.net/rapid v1.3.0
 )
 
 require (
-	golang.org/x/sys v0.41.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )
