@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -187,11 +188,11 @@ func TestPrograms(t *testing.T) {
 // Children go with the host's own process; the machine's other state stays.
 func TestProgramsEnd(t *testing.T) {
 	dst.Run(t, func(w *dst.World) {
-		var alive int
+		var alive atomic.Int64
 		w.Program("tick", func() int {
 			for {
 				time.Sleep(time.Second)
-				alive++
+				alive.Add(1)
 			}
 		})
 		h := w.Host("a", func() error {
@@ -201,25 +202,25 @@ func TestProgramsEnd(t *testing.T) {
 			return nil
 		})
 		time.Sleep(10500 * time.Millisecond)
-		if alive != 20 {
-			w.Failf("two children have ticked %d times in ten seconds", alive)
+		if alive.Load() != 20 {
+			w.Failf("two children have ticked %d times in ten seconds", alive.Load())
 		}
 		h.Pause()
 		time.Sleep(10 * time.Second)
-		if alive != 20 {
+		if alive.Load() != 20 {
 			w.Failf("children of a paused host tick")
 		}
 		h.Resume()
 		h.Crash()
-		alive = 0
+		alive.Store(0)
 		time.Sleep(10 * time.Second)
-		if alive != 0 {
+		if alive.Load() != 0 {
 			w.Failf("children have outlived the host's process")
 		}
 		h.Restart()
 		time.Sleep(5500 * time.Millisecond)
-		if alive != 10 {
-			w.Failf("after a restart, two children have ticked %d times in five seconds", alive)
+		if alive.Load() != 10 {
+			w.Failf("after a restart, two children have ticked %d times in five seconds", alive.Load())
 		}
 	}, dst.Twice())
 }
@@ -407,23 +408,23 @@ func TestSignals(t *testing.T) {
 			w.Failf("%s", s)
 		}
 		// Stopped, and going on.
-		n := 0
+		var n atomic.Int64
 		h = w.Host("stopped", func() error {
 			for {
 				time.Sleep(time.Second)
-				n++
+				n.Add(1)
 			}
 		})
 		time.Sleep(5500 * time.Millisecond)
 		h.Signal(syscall.SIGSTOP)
 		time.Sleep(5 * time.Second)
-		if n != 5 {
-			w.Failf("%d ticks of a stopped process", n)
+		if n.Load() != 5 {
+			w.Failf("%d ticks of a stopped process", n.Load())
 		}
 		h.Signal(syscall.SIGCONT)
 		time.Sleep(5 * time.Second)
-		if n < 10 {
-			w.Failf("%d ticks after SIGCONT", n)
+		if n.Load() < 10 {
+			w.Failf("%d ticks after SIGCONT", n.Load())
 		}
 	}, dst.Twice())
 }

@@ -9,6 +9,10 @@ func sharedPatches() []Patch {
 		{File: "net/conf.go", Edits: []Edit{
 			{In: "func systemConf()", Find: "\tconfOnce.Do(initConfVal)\n", Replace: quiet + "$0"},
 		}},
+		// Asked once a process, by what copies files.
+		{File: "internal/syscall/unix/kernel_version_linux.go", Edits: []Edit{
+			{In: "func KernelVersion()", Find: "\tvar uname syscall.Utsname\n", Replace: quiet + "$0"},
+		}},
 		// Local time is UTC, whatever the machine and whichever host asks first.
 		{File: "time/zoneinfo_unix.go", Edits: []Edit{
 			{In: "func initLocal()", Find: "func initLocal() {\n", Replace: "$0\tif dstUTC {\n\t\tlocalLoc.name = \"UTC\"\n\t\treturn\n\t}\n"},
