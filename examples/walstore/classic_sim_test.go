@@ -49,7 +49,9 @@ func classic(w *dst.World, bug wal.Bug, model simfs.Model) (err error) {
 		c := client.New(addrs[0])
 		defer c.Close()
 		for _, value := range []string{"1", "2"} {
+			s.mu.Lock()
 			s.tried[value] = "x"
+			s.mu.Unlock()
 			if _, e := c.Put(ctx, "x", value); e != nil {
 				w.Fatalf("%v", e)
 			}

@@ -58,7 +58,9 @@ func TestSeeds(t *testing.T) {
 					s := newTrial(w, bug, model)
 					err := s.test()
 					runs++
+					s.mu.Lock() // after a failure clients may still be at it
 					acks += len(s.acks)
+					s.mu.Unlock()
 					snapshots += s.snapshots
 					switch {
 					case err == nil:
