@@ -23,13 +23,13 @@ const (
 	trustsPage      // a database is opened as it is, with what a crashed process wrote and did not sync
 	inPlace         // a database is made under its name
 	noDirSync       // so it is, and its folder is not synced
-	goesOn          // a process that has seen fsync fail goes on to use the database
+	failedSync      // fsync fails now and then: the process ends, and the next trusts the page cache
 	twoTx           // a change is made by two transactions
 	numFlaws
 )
 
 func (f flaw) String() string {
-	return [...]string{"none", "noSync", "trustsPage", "inPlace", "noDirSync", "goesOn", "twoTx"}[f]
+	return [...]string{"none", "noSync", "trustsPage", "inPlace", "noDirSync", "failedSync", "twoTx"}[f]
 }
 
 // A store has a bucket for each writer, and one for what all writers change.

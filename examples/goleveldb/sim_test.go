@@ -44,6 +44,7 @@ func TestFlaws(t *testing.T) {
 				if f == mixed {
 					p.Unsynced = 4
 				}
+				p.Rare = f == inPlace || f == transactions
 				p.Broken(t, 3)
 			})
 		}

@@ -317,6 +317,12 @@ func TestWAL(t *testing.T) {
 					t.Logf("%4d × %s", kinds[k], k)
 				}
 				t.Logf("%+v", s)
+				if s.runs >= 20 && caught == 0 && (c == none || c == noSync) {
+					t.Error("nothing was seen: the test tests nothing")
+				}
+				if s.runs >= 20 && c == keeps && (s.losses < 2*s.runs || s.recovered < 4*s.runs || s.written < 20*s.runs) {
+					t.Error("that is too little")
+				}
 			})
 		}
 	}

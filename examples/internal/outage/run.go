@@ -31,6 +31,7 @@ type Plan struct {
 
 	Errors bool // in some rounds writes fail: EIO and ENOSPC
 	Fsync  bool // in some rounds fsync fails: EIO, once, and the pages are clean
+	Rare   bool // Broken may find nothing
 	States int  // at each loss of power, recover from so many of the states that it could leave
 }
 

@@ -86,7 +86,7 @@ func (p Plan) Broken(t *testing.T, seeds int) {
 		by = append(by, fmt.Sprintf("%d × %s", kinds[kind], kind))
 	}
 	t.Logf("caught under %d of %d seeds, first under %d: %s", caught, tally.Runs, first, strings.Join(by, ", "))
-	if tally.Runs >= 20 && caught == 0 {
+	if tally.Runs >= 20 && caught == 0 && !p.Rare {
 		t.Error("nothing was seen: the test tests nothing")
 	}
 }
