@@ -207,3 +207,32 @@ func TestCrashAmidMunmap(t *testing.T) {
 		}
 	}, dst.Seeds(10))
 }
+
+// TestMappingsTwice holds mappings over the end of a run, so that the next gets others.
+func TestMappingsTwice(t *testing.T) {
+	var held [][]byte
+	dst.Run(t, func(w *dst.World) {
+		// The machine's own, of a size that differs: it moves what is mapped next.
+		b, err := syscall.Mmap(-1, 0, 8192*(1+len(held)), syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			w.Fatalf("%v", err)
+		}
+		held = append(held, b)
+		w.Host("a").Do(func() {
+			if err := os.WriteFile("/var/lib/mapped", make([]byte, 8192), 0o644); err != nil {
+				w.Failf("%v", err)
+			}
+			f, err := os.Open("/var/lib/mapped")
+			if err != nil {
+				w.Fatalf("%v", err)
+			}
+			defer f.Close()
+			if _, err := syscall.Mmap(int(f.Fd()), 0, 8192, syscall.PROT_READ, syscall.MAP_SHARED); err != nil {
+				w.Failf("%v", err)
+			}
+		})
+	}, dst.Seeds(5), dst.Twice())
+	for _, b := range held {
+		syscall.Munmap(b)
+	}
+}

@@ -136,9 +136,10 @@ func (seamPoller) PollUnblock(ctx uintptr) {
 }
 
 // outcome is what the trace keeps of a system call: its number, its result and
-// its errno, so that two runs part where a call answers differently.
+// its errno, so that two runs part where a call answers differently. The address of
+// a mapping is the machine's, and differs from run to run.
 func outcome(trap, r1 uintptr, errno syscall.Errno) uint64 {
-	if errno != 0 {
+	if errno != 0 || trap == syscall.SYS_MMAP || trap == syscall.SYS_MREMAP {
 		r1 = 0
 	}
 	return uint64(trap&0xffff) | uint64(uint32(r1))<<16 | uint64(errno)<<48
