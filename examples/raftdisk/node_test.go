@@ -17,8 +17,6 @@ type flaw int
 
 const (
 	none            flaw = iota
-	noSync               // raft-boltdb's option NoSync
-	oneSync              // no fsync a transaction, but one at the end of each second
 	forgetsVote          // the stable store is in memory
 	trustsPage           // a database is opened with what a crashed process wrote and did not sync
 	noDirSync            // the folder is not synced once the database is there
@@ -27,7 +25,7 @@ const (
 )
 
 func (f flaw) String() string {
-	return [...]string{"none", "noSync", "oneSync", "forgetsVote", "trustsPage", "noDirSync", "trustsSnapshots"}[f]
+	return [...]string{"none", "forgetsVote", "trustsPage", "noDirSync", "trustsSnapshots"}[f]
 }
 
 const (
