@@ -14,6 +14,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 	"github.com/dstkit/dst"
+	"github.com/dstkit/dst/simfs"
 	"github.com/dstkit/dst/simnet"
 	"github.com/hashicorp/raft"
 )
@@ -54,6 +55,9 @@ func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 	}
 	for i, name := range c.names {
 		h := w.Host(name)
+		if w.Seed()%2 == 0 {
+			h.Disk().SetModel(simfs.Any) // what POSIX promises, and no more
+		}
 		addr := h.Addr().String()
 		var first []raft.Server // of members; others wait to be added
 		if i < members {

@@ -174,7 +174,7 @@ func TestFlaws(t *testing.T) {
 			for _, what := range slices.Sorted(maps.Keys(by)) {
 				t.Logf("%4d × %s", by[what], what)
 			}
-			if runs >= 20 && caught == 0 && (f == forgetsVote || f == trustsSnapshots) { // others are rare
+			if runs >= 20 && caught == 0 && f == forgetsVote { // others are rare
 				t.Error("nothing was seen: the test tests nothing")
 			}
 		})
