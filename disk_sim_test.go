@@ -161,3 +161,78 @@ func BenchmarkDiskWorld(b *testing.B) {
 	b.ReportAllocs()
 	dst.RunWorlds(b, b.N, func(w *dst.World) { diskWorld(w) })
 }
+
+// TestCrashAmidMunmap crashes processes that map and unmap files all the time.
+// Package syscall has a lock for all mappings, in a package variable: hosts share it,
+// and one that a destroyed goroutine held would stop the others for good.
+func TestCrashAmidMunmap(t *testing.T) {
+	maps := func() error {
+		f, err := os.OpenFile("/var/lib/mapped", os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := f.Truncate(8192); err != nil {
+			return err
+		}
+		b, err := syscall.Mmap(int(f.Fd()), 0, 8192, syscall.PROT_READ, syscall.MAP_SHARED)
+		if err != nil {
+			return err
+		}
+		return syscall.Munmap(b)
+	}
+	dst.Run(t, func(w *dst.World) {
+		for range 20 {
+			a := w.Host("a")
+			if !a.Running() {
+				a.Boot(nil)
+			}
+			for range 2 {
+				a.Go(func() {
+					for {
+						if err := maps(); err != nil {
+							w.Failf("%v", err)
+							return
+						}
+					}
+				})
+			}
+			time.Sleep(time.Duration(w.Rand().IntN(50_000)))
+			a.Crash()
+			w.Host("b").Do(func() {
+				if err := maps(); err != nil {
+					w.Failf("%v", err)
+				}
+			})
+		}
+	}, dst.Seeds(10))
+}
+
+// TestMappingsTwice holds mappings over the end of a run, so that the next gets others.
+func TestMappingsTwice(t *testing.T) {
+	var held [][]byte
+	dst.Run(t, func(w *dst.World) {
+		// The machine's own, of a size that differs: it moves what is mapped next.
+		b, err := syscall.Mmap(-1, 0, 8192*(1+len(held)), syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			w.Fatalf("%v", err)
+		}
+		held = append(held, b)
+		w.Host("a").Do(func() {
+			if err := os.WriteFile("/var/lib/mapped", make([]byte, 8192), 0o644); err != nil {
+				w.Failf("%v", err)
+			}
+			f, err := os.Open("/var/lib/mapped")
+			if err != nil {
+				w.Fatalf("%v", err)
+			}
+			defer f.Close()
+			if _, err := syscall.Mmap(int(f.Fd()), 0, 8192, syscall.PROT_READ, syscall.MAP_SHARED); err != nil {
+				w.Failf("%v", err)
+			}
+		})
+	}, dst.Seeds(5), dst.Twice())
+	for _, b := range held {
+		syscall.Munmap(b)
+	}
+}

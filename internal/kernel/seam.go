@@ -25,10 +25,8 @@ func current() *Process { return Of(sched.CurrentHost()) }
 
 // serveCall serves one system call of a simulated goroutine.
 func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
-	// Output is no scheduling point: what is shared by a process's own log,
-	// such as the lock of package log, is never held by a goroutine that waits.
 	trap := c.Trap
-	h, quiet := sched.BeginCall(trap != syscall.SYS_WRITE || c.Arg[0] > 2)
+	h, quiet := sched.BeginCall(!locked(c))
 	w := h.World()
 	if h.ID() == 0 {
 		w.Stop(fmt.Errorf("%s: a network call of the test itself, outside of any host; make it inside Host.Do or Host.Go\n%s", Name(trap), debug.Stack()))
@@ -55,6 +53,21 @@ func serveCall(c *sched.Call) (r1, r2, errno uintptr) {
 		}
 		block.Wait()
 	}
+}
+
+// locked tells of calls that programs make while they hold a lock in a package
+// variable, which all hosts share: they are no scheduling points, so that no
+// goroutine waits, or is destroyed, with the lock. Output is written under the
+// lock of package log, and mappings are given up under that of the table of
+// mappings which syscall and golang.org/x/sys/unix keep.
+func locked(c *sched.Call) bool {
+	switch c.Trap {
+	case syscall.SYS_WRITE:
+		return c.Arg[0] <= 2
+	case syscall.SYS_MUNMAP, syscall.SYS_MREMAP:
+		return true
+	}
+	return false
 }
 
 // seamPoller is what package internal/poll waits with.
@@ -123,9 +136,10 @@ func (seamPoller) PollUnblock(ctx uintptr) {
 }
 
 // outcome is what the trace keeps of a system call: its number, its result and
-// its errno, so that two runs part where a call answers differently.
+// its errno, so that two runs part where a call answers differently. The address of
+// a mapping is the machine's, and differs from run to run.
 func outcome(trap, r1 uintptr, errno syscall.Errno) uint64 {
-	if errno != 0 {
+	if errno != 0 || trap == syscall.SYS_MMAP || trap == syscall.SYS_MREMAP {
 		r1 = 0
 	}
 	return uint64(trap&0xffff) | uint64(uint32(r1))<<16 | uint64(errno)<<48

@@ -1,0 +1,52 @@
+//go:build dst
+
+package goleveldb
+
+import (
+	"testing"
+
+	"github.com/dstkit/dst/examples/internal/outage"
+	"github.com/dstkit/dst/simfs"
+)
+
+func plan(m simfs.Model, f flaw) outage.Plan {
+	p := outage.Plan{Model: m, Writers: 3, Keys: 25, Largest: 3000, Rounds: 8, CrashKeeps: true, Errors: true}
+	p.Open = func() (outage.Store, error) { return open(outage.Dir, p.Writers, f) }
+	return p
+}
+
+var models = []struct {
+	name  string
+	model simfs.Model
+}{{"ordered", simfs.Ordered}, {"any", simfs.Any}}
+
+// What was written with Sync is there after a loss of power.
+func TestPower(t *testing.T) {
+	plan(simfs.Ordered, none).Sweep(t, 10)
+}
+
+// So it is in every state that a loss of power could leave.
+func TestStates(t *testing.T) {
+	p := plan(simfs.Ordered, none)
+	p.States, p.Rounds = 12, 4
+	p.Sweep(t, 3)
+}
+
+// The oracle sees what it is there for.
+func TestFlaws(t *testing.T) {
+	for f := none; f < numFlaws; f++ {
+		for _, m := range models {
+			if f == none && m.model == simfs.Ordered {
+				continue // that is TestPower
+			}
+			t.Run(f.String()+"/"+m.name, func(t *testing.T) {
+				p := plan(m.model, f)
+				if f == mixed {
+					p.Unsynced = 4
+				}
+				p.Rare = f == inPlace || f == transactions
+				p.Broken(t, 3)
+			})
+		}
+	}
+}

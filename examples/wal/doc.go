@@ -1,0 +1,7 @@
+// Package wal tests a real library that was written with no thought of simulation:
+// the write-ahead log of github.com/tidwall/wal, unmodified, on a host that loses its
+// power or its process at any moment. There is nothing here but tests; the README
+// tells what they found.
+//
+// It is a module of its own, so that nobody who uses the toolkit depends on it.
+package wal
