@@ -21,7 +21,9 @@ import (
 	"github.com/dstkit/dst/simnet"
 )
 
-const several = 8 // of what std keeps in a map by its address
+// several things that std keeps in a map by address. Up to eight would lie there in
+// the order in which they came.
+const several = 20
 
 // TestOrder is one of the processes of TestOrderOfAddresses.
 func TestOrder(t *testing.T) {
