@@ -60,6 +60,26 @@ func TestStacksAreOfTheHost(t *testing.T) {
 				if strings.Contains(stacks, h.other) || strings.Contains(stacks, "sched.(*World).loop") {
 					w.Failf("the stacks of host %s show goroutines that are not its own:\n%s", h.name, stacks)
 				}
+				records := make([]runtime.StackRecord, 100)
+				n, ok := runtime.GoroutineProfile(records)
+				if !ok || n != runtime.NumGoroutine() {
+					w.Failf("the profile of host %s has %d goroutines, %v; want %d", h.name, n, ok, runtime.NumGoroutine())
+				}
+				var names []string
+				for _, r := range records[:n] {
+					frames := runtime.CallersFrames(r.Stack())
+					for more := true; more; {
+						var f runtime.Frame
+						f, more = frames.Next()
+						names = append(names, f.Function)
+					}
+				}
+				if all := strings.Join(names, " "); !strings.Contains(all, h.own) || strings.Contains(all, h.other) {
+					w.Failf("the profile of host %s shows %s; want %s and not %s", h.name, all, h.own, h.other)
+				}
+				if n, ok := runtime.GoroutineProfile(records[:1]); ok || n != runtime.NumGoroutine() {
+					w.Failf("a profile with room for one: %d, %v; want %d, false", n, ok, runtime.NumGoroutine())
+				}
 			})
 		}
 	}, dst.Seeds(2))

@@ -428,3 +428,56 @@ func TestSignals(t *testing.T) {
 		}
 	}, dst.Twice())
 }
+
+// A Go program leaves SIGHUP ignored if it began so, also after it has asked for
+// it, and catches all other signals.
+func TestProgramsBeginWithSignalsIgnored(t *testing.T) {
+	raise := func(sig syscall.Signal) func() int {
+		return func() int {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, sig)
+			syscall.Kill(os.Getpid(), sig)
+			if got := <-c; got != sig {
+				return 1
+			}
+			signal.Stop(c)
+			syscall.Kill(os.Getpid(), sig)
+			time.Sleep(time.Millisecond)
+			return 5
+		}
+	}
+	dst.Run(t, func(w *dst.World) {
+		w.Program("hup", raise(syscall.SIGHUP))
+		w.Program("term", raise(syscall.SIGTERM))
+		w.Host("a").Do(func() {
+			for _, want := range []string{"signal: hangup signal: terminated", "exit status 5 signal: terminated"} {
+				if got := fmt.Sprint(exec.Command("hup").Run(), " ", exec.Command("term").Run()); got != want {
+					w.Failf("the programs ended with %s, want %s", got, want)
+				}
+				signal.Ignore(syscall.SIGHUP, syscall.SIGTERM)
+			}
+		})
+	}, dst.Seeds(2))
+}
+
+func TestPipesTakeTime(t *testing.T) {
+	dst.Run(t, func(w *dst.World) {
+		w.Host("a").Do(func() {
+			r, wr, err := os.Pipe()
+			if err != nil {
+				w.Fatalf("%v", err)
+			}
+			const size = 10 << 20
+			go func() {
+				wr.Write(make([]byte, size))
+				wr.Close()
+			}()
+			start := time.Now()
+			n, err := io.Copy(io.Discard, r)
+			// In and out, a tenth of a nanosecond a byte.
+			if d := time.Since(start); n != size || err != nil || d < 2*size/10*time.Nanosecond || d > 10*time.Millisecond {
+				w.Failf("%d bytes, %v in %v; want %d in a few milliseconds", n, err, d, size)
+			}
+		})
+	}, dst.Seeds(2))
+}

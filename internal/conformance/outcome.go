@@ -50,7 +50,7 @@ type run struct {
 	steps       int
 	virtual     time.Duration
 	real        time.Duration
-	interrupted bool // it computed too long: another run may differ
+	interrupted bool // it computed too long, or what is outside of the world cut it short: another run may differ
 	output      string
 }
 
@@ -86,7 +86,8 @@ func read(name, output string, failed bool) *run {
 		r.steps, _ = strconv.Atoi(m[2])
 		r.virtual, _ = time.ParseDuration(m[3])
 	}
-	r.interrupted = strings.Contains(output, "and was interrupted; another run of the seed may differ")
+	r.interrupted = strings.Contains(output, "and was interrupted; another run of the seed may differ") ||
+		strings.Contains(output, "of virtual time: escape: a goroutine outside of the simulation woke one inside")
 	if failed && r.outcome != Fail {
 		r.outcome = Fail
 	}

@@ -152,7 +152,8 @@ func (p *Process) fork(argv0 string, argv []string, attr *syscall.ProcAttr) (*Pr
 	c := k.newProcess(p.host.Machine().Child(fmt.Sprintf("%s/%s[%d]", p.host.Machine().Name(), base(prog.path), k.pids[p.host.Machine().ID()]+1)), p.stack, p.fs, opts)
 	c.parent, c.top, c.program = p, p.top, prog
 	c.cwd, c.umask, c.nofile, c.creds = dir, p.umask, p.nofile, p.creds
-	c.signals.ignored = p.signals.ignored
+	c.signals.began = p.signals.inherited()
+	c.signals.ignored = c.signals.began
 	c.pgid = p.pgid
 	if sys.Setsid || sys.Setpgid && sys.Pgid == 0 || sys.Foreground && sys.Pgid == 0 {
 		c.pgid = c.pid

@@ -17,8 +17,8 @@ const (
 )
 
 // copying is how long a machine takes to move n bytes between a program and a
-// pipe, at 10 GB/s. Else two ends that move data as fast as they can would do so
-// a hundred times as fast as any machine, and take as much longer for real.
+// pipe, at 10 GB/s. Else two ends that move data as fast as they can would do
+// so ten times as fast as any machine, and a minute of it take many for real.
 func copying(n int) time.Duration { return time.Duration(n / 10) }
 
 // A pipe is what two ends, or a FIFO's many, have in common: pages of data, as

@@ -13,6 +13,7 @@ import (
 type signals struct {
 	channels []signalChannel // in the order of their first Notify
 	ignored  uint64          // by number
+	began    uint64          // ignored when the process began, and again when no channel wants them
 }
 
 type signalChannel struct {
@@ -99,6 +100,16 @@ func (p *Process) resetSignals(bits uint64) {
 	p.signals.channels = kept
 }
 
+// inherited returns the signals that a child begins with ignored. Of those that its
+// parent ignores, a Go program leaves two as they are, and catches all others.
+func (s *signals) inherited() uint64 {
+	bits := s.began
+	for _, c := range s.channels {
+		bits &^= c.want
+	}
+	return (s.ignored | bits) & (1<<syscall.SIGHUP | 1<<syscall.SIGINT)
+}
+
 // Signal delivers a signal to the process, in kernel context, as a Go program
 // takes it (see package os/signal): by the channels that asked for it, or not at
 // all if it is ignored, or with its default action.
@@ -135,7 +146,7 @@ func (p *Process) signal(sig syscall.Signal, broken bool) {
 		default: // its channel is full: package signal drops it too
 		}
 	}
-	if taken {
+	if taken || p.signals.began&bit != 0 {
 		return
 	}
 	switch sig {

@@ -77,6 +77,7 @@ func (k *Kernel) installProc(proc *simfs.Inode, h *sched.Host) {
 	files := sys.PresetDir("fs", 0o555)
 	fixed(files, "nr_open", itoa(fdRange)+"\n")
 	fixed(files, "file-max", "9223372036854775807\n")
+	fixed(files, "pipe-max-size", "1048576\n")
 	vm := sys.PresetDir("vm", 0o555)
 	fixed(vm, "overcommit_memory", "0\n")
 	fixed(vm, "max_map_count", "65530\n")

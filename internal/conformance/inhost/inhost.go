@@ -164,10 +164,12 @@ func copyTree(h *dst.Host, dir string) error {
 		case err != nil:
 			return err
 		case d.IsDir():
+			if err := h.Disk().MkdirAll(path); err != nil {
+				return err
+			}
 			if path != dir && !strings.Contains(path+"/", "/testdata/") {
 				return fs.SkipDir // another package's
 			}
-			return h.Disk().MkdirAll(path)
 		case d.Type() == fs.ModeSymlink:
 			target, err := os.Readlink(path)
 			if err == nil {

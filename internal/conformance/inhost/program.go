@@ -68,6 +68,16 @@ var programs = []struct {
 		}
 		return cmd.ProcessState.ExitCode()
 	}},
+	// Tests run the go command as a program that is there on every machine, and find
+	// out first that it has a compiler. It builds nothing.
+	{"/usr/bin/go", func() int {
+		if len(os.Args) == 4 && os.Args[1] == "tool" {
+			fmt.Println("/bin/true")
+			return 0
+		}
+		fmt.Fprintln(os.Stderr, "go: a stand-in, which builds nothing")
+		return 2
+	}},
 	{"/bin/true", func() int { return 0 }},
 	{"/bin/false", func() int { return 1 }},
 }
