@@ -13,5 +13,8 @@ require (
 
 require (
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/mod v0.32.0 // indirect
+	golang.org/x/sync v0.19.0 // indirect
 	golang.org/x/sys v0.41.0 // indirect
+	golang.org/x/tools v0.41.0 // indirect
 )
