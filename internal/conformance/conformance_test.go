@@ -112,13 +112,13 @@ func TestRead(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	list, err := parseExceptions("# comment\nnet TestA raw sockets\nnet@1.26 TestB a child\nnet@1.27 TestC a child\nnet TestNet internet: dials\n", "1.26")
+	list, err := parseExceptions("# comment\nnet TestA raw sockets\nnet@1.26 TestB a child\nnet@1.27 TestC a child\nnet TestNet internet: dials\nnet TestE parts: by address\n", "1.26")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Result{Package: "net", Tests: []Test{{Name: "TestA", Sim: Fail}, {Name: "TestB", Sim: Pass}, {Name: "TestC", Sim: None}, {Name: "TestD", Sim: Pass}}}
+	r := &Result{Package: "net", Tests: []Test{{Name: "TestA", Sim: Fail}, {Name: "TestB", Sim: Pass}, {Name: "TestC", Sim: None}, {Name: "TestD", Sim: Pass, Parted: true}, {Name: "TestE", Sim: Pass, Parted: true}}}
 	v := Judge(r, list)
-	if v.Real != 4 || v.Sim != 2 || len(v.Listed) != 1 || len(v.Broken) != 1 || v.Broken[0].Name != "TestC" || len(v.Stale) != 1 || v.Stale[0] != "TestB" {
+	if v.Real != 5 || v.Sim != 3 || len(v.Listed) != 2 || len(v.Parted) != 1 || v.Parted[0] != "TestD" || len(v.Broken) != 1 || v.Broken[0].Name != "TestC" || len(v.Stale) != 1 || v.Stale[0] != "TestB" {
 		t.Errorf("verdict: %+v", v)
 	}
 	if names := External("net", list); len(names) != 1 || names[0] != "TestNet" {

@@ -8,6 +8,7 @@ package inhost
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -73,8 +74,17 @@ func ownState() {
 	}
 }
 
+// maxRuns bounds a test that runs itself, and does not see that it is the child.
+const maxRuns = 100
+
+var runs int
+
 // binary is the main function of the test binary.
 func binary() int {
+	if runs++; runs > maxRuns {
+		fmt.Fprintf(os.Stderr, "the test has run itself %d times\n", maxRuns)
+		return 1
+	}
 	for _, f := range fresh {
 		f()
 	}
