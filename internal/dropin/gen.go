@@ -109,6 +109,7 @@ func (p *Package) Generate(std *types.Package, names []string, constraint string
 		}
 	}
 	sort.Strings(std1)
+	sort.Strings(own)
 	for _, path := range std1 {
 		fmt.Fprintf(&file, "\t%q\n", path)
 	}

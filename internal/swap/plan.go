@@ -119,6 +119,8 @@ func (p *Plan) sort() {
 }
 
 // load finds the packages, which have to be in a main module.
+//
+//dst:ignore wallclock,escape it asks the go command
 func load(dir string, patterns []string) ([]*packages.Package, error) {
 	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedModule, Dir: dir}, patterns...)
 	if err != nil {
@@ -156,7 +158,7 @@ func isBelow(p *packages.Package) (bool, error) {
 	for _, d := range dropin.Packages {
 		paths = append(paths, d.Path)
 	}
-	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Dir: p.Dir}, paths...)
+	list, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Dir: p.Dir}, paths...) //dst:ignore wallclock,escape it asks the go command
 	if err != nil {
 		return false, err
 	}
@@ -176,7 +178,7 @@ func requires(dir string, dropins []*dropin.Package) (bool, error) {
 			paths = append(paths, p.Path)
 		}
 	}
-	list, err := packages.Load(&packages.Config{Mode: packages.NeedName, Dir: dir}, paths...)
+	list, err := packages.Load(&packages.Config{Mode: packages.NeedName, Dir: dir}, paths...) //dst:ignore wallclock,escape it asks the go command
 	if err != nil {
 		return false, err
 	}
@@ -265,7 +267,8 @@ func (f *folder) swap(p *Plan, tag string) (used []*dropin.Package, refused []st
 	}
 	bases := map[string][]byte{}
 	names := map[string]bool{}
-	for name, src := range f.files {
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		src := f.files[name]
 		if isTwin[name] {
 			continue
 		}

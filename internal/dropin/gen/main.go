@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"go/build"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,8 +44,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	for name, src := range files {
-		if err := os.WriteFile(name, src, 0o666); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(name, files[name], 0o666); err != nil {
 			return err
 		}
 	}
