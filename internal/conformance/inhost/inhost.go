@@ -54,6 +54,8 @@ func run(runTest func(testing.InternalTest) int) {
 }
 
 // fresh sets what ownState found back to what it was.
+//
+//dst:ignore sharedstate made before the only host boots
 var fresh []func()
 
 // ownState gives each process flags and state of package testing for itself, as the
@@ -77,6 +79,7 @@ func ownState() {
 // maxRuns bounds a test that runs itself, and does not see that it is the child.
 const maxRuns = 100
 
+//dst:ignore sharedstate it counts over all processes of the only host
 var runs int
 
 // binary is the main function of the test binary.

@@ -63,7 +63,7 @@ var programs = []struct {
 		signal.Ignore(syscall.SIGHUP)
 		cmd := exec.Command(os.Args[1], os.Args[2:]...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-		if err := cmd.Run(); cmd.ProcessState == nil {
+		if err := cmd.Run(); cmd.ProcessState == nil { //dst:ignore escape the program is one of this table
 			return status(err)
 		}
 		return cmd.ProcessState.ExitCode()
