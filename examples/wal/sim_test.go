@@ -299,7 +299,7 @@ func TestWAL(t *testing.T) {
 					if err == nil {
 						return
 					}
-					if c == keeps || (c == tail || c == checked) && m.model == simfs.Ordered {
+					if (c == tail || c == checked || c == keeps) && m.model == simfs.Ordered {
 						w.Fatalf("%v", err)
 					}
 					if caught++; caught == 1 {
