@@ -20,6 +20,9 @@ import (
 // Garbage collections, however many and whenever, do not change a run: pools, caches
 // of unique values, finalizers, cleanups and timers that nobody holds.
 func TestGCChangesNothing(t *testing.T) {
+	if raceFlag != "" {
+		t.Skip("under -race: what the test itself shares with its hosts has no lock")
+	}
 	fingerprints := map[uint64]uint64{}
 	for _, mode := range []string{"ordinary", "GOGC=1", "now and then"} {
 		t.Run(mode, func(t *testing.T) {
