@@ -40,7 +40,7 @@ type cluster struct {
 
 // newCluster declares n hosts, of which the first few are the cluster to begin with,
 // and boots them.
-func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
+func newCluster(w *dst.World, n, members int, st storage, f flaw, s *tally) *cluster {
 	c := &cluster{
 		w: w, nodes: make([]atomic.Pointer[node], n), still: make([]bool, n), tally: s,
 		leaders: map[uint64]string{}, chains: map[uint64]uint64{},
@@ -55,7 +55,9 @@ func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 	}
 	for i, name := range c.names {
 		h := w.Host(name)
-		h.Disk().SetModel(simfs.Any) // a store must not need what ext4 does beyond fsync(2)
+		if st == file || w.Seed()%2 == 0 { // a store of ours must not need what ext4 does beyond fsync(2)
+			h.Disk().SetModel(simfs.Any)
+		}
 		addr := h.Addr().String()
 		var first []raft.Server // of members; others wait to be added
 		if i < members {
@@ -65,7 +67,7 @@ func newCluster(w *dst.World, n, members int, f flaw, s *tally) *cluster {
 			if f != none {
 				defer c.recover()
 			}
-			n, err := openNode(name, addr, first, f, c)
+			n, err := openNode(name, addr, first, st, f, c)
 			if err != nil && f != none {
 				panic(err)
 			}

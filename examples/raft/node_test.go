@@ -12,7 +12,31 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A flaw is a mistake of whoever uses the library.
+// A storage is what a node keeps its log, vote and term in.
+type storage int
+
+const (
+	file storage = iota // the wal of this package
+	bolt                // a database of raft-boltdb
+)
+
+func (s storage) String() string { return [...]string{"file", "bolt"}[s] }
+
+// open opens the stores in a folder, or makes them.
+func (s storage) open(dir string, f flaw) (raft.LogStore, raft.StableStore, error) {
+	if s == file {
+		w, err := openWAL(dir, f)
+		return w, w, err
+	}
+	b, err := openBolt(dir, f)
+	if f == forgetsVote {
+		return b, raft.NewInmemStore(), err
+	}
+	return b, b, err
+}
+
+// A flaw is a mistake of whoever uses the libraries. Each stands in the table of
+// TestFlaws with the storages that it is tried with.
 type flaw int
 
 const (
@@ -20,16 +44,17 @@ const (
 	forgetsVote          // the stable store is in memory: term and vote are gone after a restart
 	forgetsLast          // the log store has lost its last entry after a restart
 	neverSyncs           // the stores do not sync their file
+	trustsPage           // a database is opened with what a crashed process wrote and did not sync
+	noDirSync            // the folder is not synced once the database is there
 	trustsSnapshots      // raft.FileSnapshotStore as it is
 	trustsInstalls       // a snapshot that comes late is installed over what is newer
 	readsAny             // any node answers a read, by what it has
 	readsState           // whoever holds itself for the leader does
 	readsVerify          // whoever a majority holds for the leader does (VerifyLeader, and no barrier)
-	numFlaws
 )
 
 func (f flaw) String() string {
-	return [...]string{"none", "forgetsVote", "forgetsLast", "neverSyncs", "trustsSnapshots", "trustsInstalls", "readsAny", "readsState", "readsVerify"}[f]
+	return [...]string{"none", "forgetsVote", "forgetsLast", "neverSyncs", "trustsPage", "noDirSync", "trustsSnapshots", "trustsInstalls", "readsAny", "readsState", "readsVerify"}[f]
 }
 
 const (
@@ -57,9 +82,9 @@ type reply struct {
 	Unknown bool // a put that failed may yet come about
 }
 
-// openNode starts a node on the host of that address, with what is in its folder. If
+// openNode starts a node on the host of that address, with what its storage has in its folder. If
 // that is nothing and members are given, they are the cluster's first.
-func openNode(id, host string, members []raft.Server, f flaw, o oracle) (*node, error) {
+func openNode(id, host string, members []raft.Server, st storage, f flaw, o oracle) (*node, error) {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(id)
 	c.Logger = hclog.NewNullLogger()
@@ -68,10 +93,10 @@ func openNode(id, host string, members []raft.Server, f flaw, o oracle) (*node, 
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := syncDir("/var/lib"); err != nil {
+	if err := syncFile("/var/lib"); err != nil {
 		return nil, err
 	}
-	store, err := openWAL(dir, f)
+	logs, stable, err := st.open(dir, f)
 	if err != nil {
 		return nil, err
 	}
@@ -90,16 +115,16 @@ func openNode(id, host string, members []raft.Server, f flaw, o oracle) (*node, 
 		defer func() { g.start(n.Raft) }()
 		trans = g
 	}
-	has, err := raft.HasExistingState(store, store, snaps)
+	has, err := raft.HasExistingState(logs, stable, snaps)
 	if err != nil {
 		return nil, err
 	}
 	if !has && members != nil {
-		if err := raft.BootstrapCluster(c, store, store, snaps, trans, raft.Configuration{Servers: members}); err != nil {
+		if err := raft.BootstrapCluster(c, logs, stable, snaps, trans, raft.Configuration{Servers: members}); err != nil {
 			return nil, err
 		}
 	}
-	n.Raft, err = raft.NewRaft(c, n.machine, store, store, snaps, trans)
+	n.Raft, err = raft.NewRaft(c, n.machine, logs, stable, snaps, trans)
 	return n, err
 }
 

@@ -36,9 +36,9 @@ type tally struct {
 // run is one run: a cluster elects a leader, suffers while clients use it, is mended and
 // goes on; in the end all have what was acknowledged, in one order. The error is the
 // first thing that did not hold.
-func run(w *dst.World, hosts, members int, f flaw, s *tally) error {
+func run(w *dst.World, hosts, members int, st storage, f flaw, s *tally) error {
 	w.Net().SetDefault(calm)
-	c := newCluster(w, hosts, members, f, s)
+	c := newCluster(w, hosts, members, st, f, s)
 	if err := c.within("there is a leader", elected, func() error {
 		if c.leader() < 0 {
 			return errors.New("there is none")
@@ -135,41 +135,55 @@ func (s *tally) report(t *testing.T) {
 }
 
 // Three hosts keep what they acknowledged, in one order.
-func TestThree(t *testing.T) { sweep(t, 3, 3) }
+func TestThree(t *testing.T) { sweep(t, 3, 3, file) }
 
 // So do five, of which two join later, while servers come and go.
-func TestFive(t *testing.T) { sweep(t, 5, 3) }
+func TestFive(t *testing.T) { sweep(t, 5, 3, file) }
 
-func sweep(t *testing.T, hosts, members int) {
+// And so do both with their logs, votes and terms in databases of raft-boltdb.
+func TestThreeOnBolt(t *testing.T) { sweep(t, 3, 3, bolt) }
+func TestFiveOnBolt(t *testing.T)  { sweep(t, 5, 3, bolt) }
+
+func sweep(t *testing.T, hosts, members int, st storage) {
 	s := newTally()
 	dst.Run(t, func(w *dst.World) {
-		if err := run(w, hosts, members, none, s); err != nil {
+		if err := run(w, hosts, members, st, none, s); err != nil {
 			w.Fatalf("%v", err)
 		}
 	}, dst.Seeds(20))
 	s.report(t)
 }
 
-// enough is so many seeds that the flaw shows under one of them.
-func (f flaw) enough() int {
-	switch f {
-	case forgetsLast:
-		return 20
-	case trustsInstalls: // does not show
-		return 1
-	}
-	return 5
+// flaws are tried under so many seeds, and have to be caught under one of them where
+// there are enough; zero is for those that are too rare to ask for.
+var flaws = []struct {
+	storage
+	flaw
+	seeds, enough int
+}{
+	{file, forgetsVote, 5, 5},
+	{file, forgetsLast, 20, 20},
+	{file, neverSyncs, 5, 5},
+	{file, trustsSnapshots, 5, 5},
+	{file, trustsInstalls, 1, 0},
+	{file, readsAny, 5, 5},
+	{file, readsState, 5, 5},
+	{file, readsVerify, 5, 5},
+	{bolt, forgetsVote, 3, 20},
+	{bolt, trustsPage, 3, 0},
+	{bolt, noDirSync, 3, 0},
+	{bolt, trustsSnapshots, 3, 0},
 }
 
 // The oracle sees what it is there for: each flaw, under some of the seeds.
 func TestFlaws(t *testing.T) {
-	for f := none + 1; f < numFlaws; f++ {
-		t.Run(f.String(), func(t *testing.T) {
+	for _, f := range flaws {
+		t.Run(fmt.Sprintf("%v/%v", f.storage, f.flaw), func(t *testing.T) {
 			s := newTally()
 			runs, caught, by := 0, 0, map[string]int{}
 			var first uint64
 			dst.Run(t, func(w *dst.World) {
-				err := run(w, 5, 3, f, s)
+				err := run(w, 5, 3, f.storage, f.flaw, s)
 				runs++
 				if err == nil {
 					return
@@ -180,12 +194,12 @@ func TestFlaws(t *testing.T) {
 				what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "panic: "), ": ")
 				by[what]++
 				w.Logf("caught: %v", err)
-			}, dst.Seeds(f.enough()))
-			t.Logf("%v is caught under %d of %d seeds, first under %d", f, caught, runs, first)
+			}, dst.Seeds(f.seeds))
+			t.Logf("%v is caught under %d of %d seeds, first under %d", f.flaw, caught, runs, first)
 			for _, what := range slices.Sorted(maps.Keys(by)) {
 				t.Logf("%4d × %s", by[what], what)
 			}
-			if runs >= f.enough() && caught == 0 && f != trustsInstalls {
+			if f.enough > 0 && runs >= f.enough && caught == 0 {
 				t.Error("nothing was seen: the test tests nothing")
 			}
 		})

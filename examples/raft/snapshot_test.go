@@ -17,7 +17,7 @@ func openSnapshots(dir string, f flaw) (raft.SnapshotStore, error) {
 	if err != nil || f == trustsSnapshots {
 		return s, err
 	}
-	return snapshots{s}, syncDir(dir)
+	return snapshots{s}, syncFile(dir)
 }
 
 func (s snapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, ci uint64, t raft.Transport) (raft.SnapshotSink, error) {
@@ -32,5 +32,5 @@ func (s syncedSink) Close() error {
 	if err := s.SnapshotSink.Close(); err != nil {
 		return err
 	}
-	return syncDir(filepath.Join(dir, "snapshots", s.ID()))
+	return syncFile(filepath.Join(dir, "snapshots", s.ID()))
 }

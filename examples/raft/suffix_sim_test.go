@@ -21,7 +21,7 @@ func TestSuffix(t *testing.T) {
 	stuck, runs, sent := 0, 0, uint64(0)
 	dst.Run(t, func(w *dst.World) {
 		w.Net().SetDefault(calm)
-		c := newCluster(w, 3, 3, none, newTally())
+		c := newCluster(w, 3, 3, file, none, newTally())
 		w.Eventually("there is a leader", elected, func() error {
 			if c.leader() < 0 {
 				return errors.New("there is none")

@@ -51,7 +51,7 @@ func openWAL(dir string, f flaw) (*wal, error) {
 		return nil, err
 	}
 	if fresh {
-		if err := syncDir(dir); err != nil {
+		if err := syncFile(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -88,13 +88,14 @@ func openWAL(dir string, f flaw) (*wal, error) {
 	return s, err
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+// syncFile makes a file or folder durable.
+func syncFile(path string) error {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	return d.Sync()
+	defer f.Close()
+	return f.Sync()
 }
 
 // play does to the memory what a record says.

@@ -1,4 +1,4 @@
-package raftdisk
+package raft
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// openLog opens the database that has a node's log, vote and term, or makes one: under
+// openBolt opens the database that has a node's log, vote and term, or makes one: under
 // another name, so that a loss of power leaves none or a whole one.
-func openLog(f flaw) (*raftboltdb.BoltStore, error) {
+func openBolt(dir string, f flaw) (*raftboltdb.BoltStore, error) {
 	path := filepath.Join(dir, "raft.db")
 	o := raftboltdb.Options{Path: path, BoltOptions: &bbolt.Options{Timeout: time.Second}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && f != noDirSync {
@@ -24,12 +24,12 @@ func openLog(f flaw) (*raftboltdb.BoltStore, error) {
 		}
 	}
 	if f != trustsPage {
-		if err := fsync(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := syncFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
 	if f != noDirSync {
-		if err := fsync(dir); err != nil {
+		if err := syncFile(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -77,17 +77,8 @@ func create(o raftboltdb.Options) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	if err := fsync(o.Path); err != nil {
+	if err := syncFile(o.Path); err != nil {
 		return err
 	}
 	return os.Rename(o.Path, path)
-}
-
-func fsync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
