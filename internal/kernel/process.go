@@ -3,8 +3,6 @@
 package kernel
 
 import (
-	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -335,7 +333,7 @@ func (p *Process) Args() []string { return p.args }
 // SetArgs replaces them; there is one at least.
 func (p *Process) SetArgs(args []string) {
 	p.args = args
-	sched.SetOwn(p.host, &os.Args, slices.Clone(args))
+	p.setArgs()
 }
 
 // SetInput sets what is still to be read from descriptor 0.

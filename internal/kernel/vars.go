@@ -5,7 +5,6 @@ package kernel
 import (
 	"flag"
 	"os"
-	"slices"
 
 	"github.com/dstkit/dst/sched"
 )
@@ -20,10 +19,23 @@ func init() {
 	sched.Own(&flag.CommandLine)
 }
 
+// setArgs makes os.Args a copy of the process's arguments. It is not instrumented, and
+// copies by hand, as copy is: the race detector would take what the kernel writes for a
+// race with the program, which may read it at any time.
+//
+//go:norace
+func (p *Process) setArgs() {
+	args := make([]string, len(p.args))
+	for i, a := range p.args {
+		args[i] = a
+	}
+	sched.SetOwn(p.host, &os.Args, args)
+}
+
 // setVars gives them the values that a process begins with.
 func (p *Process) setVars() {
 	h := p.host
-	sched.SetOwn(h, &os.Args, slices.Clone(p.args))
+	p.setArgs()
 	if in := stdFile(0, "/dev/stdin"); in != nil {
 		sched.SetOwn(h, &os.Stdin, in)
 		sched.SetOwn(h, &os.Stdout, stdFile(1, "/dev/stdout"))
