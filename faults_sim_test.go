@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"strings"
@@ -71,6 +72,12 @@ func (s *scene) locked(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f()
+}
+
+// when tells when it happened.
+func (s *scene) when() (t time.Time) {
+	s.locked(func() { t = s.happened })
+	return t
 }
 
 func (s *scene) tell(cell, text string) { s.locked(func() { s.cells[cell] = text }) }
@@ -167,7 +174,7 @@ func (s *scene) serveUDP() error {
 func (s *scene) reads(cell string, c net.Conn) {
 	for {
 		if _, err := c.Read(make([]byte, 100)); err != nil {
-			s.tell(cell, short(err)+s.since(s.happened))
+			s.tell(cell, short(err)+s.since(s.when()))
 			return
 		}
 	}
@@ -181,7 +188,7 @@ func (s *scene) writes(cell string, c net.Conn) {
 // that goes well.
 func (s *scene) writesTo(cell string, write func(b []byte) error) {
 	<-s.begin
-	for n := 0; time.Since(s.happened) < s.limit; n++ {
+	for n := 0; time.Since(s.when()) < s.limit; n++ {
 		begun := time.Now()
 		if err := write(make([]byte, 1000)); err != nil {
 			text := short(err)
@@ -193,7 +200,7 @@ func (s *scene) writesTo(cell string, write func(b []byte) error) {
 			case n <= 3:
 				text = fmt.Sprintf("%d succeed, then %s", n, text)
 			default:
-				text = "succeed, then " + text + s.since(s.happened)
+				text = "succeed, then " + text + s.since(s.when())
 			}
 			s.tell(cell, text)
 			return
@@ -262,7 +269,7 @@ func (s *scene) play(happen func(s *scene)) (map[string]string, error) {
 		return nil, failed
 	}
 	time.Sleep(s.period)
-	s.happened = time.Now()
+	s.locked(func() { s.happened = time.Now() })
 	happen(s)
 	time.Sleep(s.period / 4) // the news travels
 	close(s.begin)
@@ -282,9 +289,11 @@ func (s *scene) play(happen func(s *scene)) (map[string]string, error) {
 		s.tell("dial", "succeeds"+s.since(begun))
 		c.Close()
 	})
-	for time.Since(s.happened) < s.limit {
+	for time.Since(s.when()) < s.limit {
 		time.Sleep(s.period)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, cell := range []string{"read", "write", "dial", "server reads", "server writes"} {
 		if s.cells[cell] != "" {
 			continue
@@ -297,7 +306,7 @@ func (s *scene) play(happen func(s *scene)) (map[string]string, error) {
 			s.cells[cell] = "-"
 		}
 	}
-	return s.cells, nil
+	return maps.Clone(s.cells), nil
 }
 
 // each calls f for the server's connections, where they live.
@@ -308,7 +317,9 @@ func (s *scene) each(side string, f func(c *net.TCPConn)) {
 			conns = s.server
 		}
 		for _, role := range []string{"r", "w", "s"} {
-			if t, ok := conns[role].(*net.TCPConn); ok {
+			var c net.Conn
+			s.locked(func() { c = conns[role] })
+			if t, ok := c.(*net.TCPConn); ok {
 				f(t)
 			}
 		}
@@ -487,9 +498,6 @@ func onTheMachine(t *testing.T, network string, r tableRow, want map[string]stri
 
 // Each table of docs/network.md is what a simulation finds.
 func TestFaultTables(t *testing.T) {
-	if raceFlag != "" {
-		t.Skip("under -race: what the test itself shares with its hosts has no lock")
-	}
 	checkTable(t, "TCP", table(t, "tcp", append(append([]tableRow(nil), streams...), hosts...)))
 	checkTable(t, "UDP", table(t, "udp", hosts))
 	checkTable(t, "dial", dialTable(t))

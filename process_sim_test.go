@@ -257,9 +257,6 @@ func init() { dst.PerProcess(&ownValue) }
 
 // Each process has its own os.Args, flags, standard files, and what PerProcess names.
 func TestVariables(t *testing.T) {
-	if raceFlag != "" {
-		t.Skip("under -race: what the test itself shares with its hosts has no lock")
-	}
 	before := fmt.Sprint(os.Args, ownValue, os.Stdout)
 	dst.Run(t, func(w *dst.World) {
 		for _, name := range []string{"a", "b", "c"} {

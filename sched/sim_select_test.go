@@ -1,6 +1,4 @@
-//go:build dstsim && !race
-
-// What this test itself counts has no lock, so it is left out under -race.
+//go:build dstsim
 
 package sched_test
 
@@ -8,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +17,14 @@ import (
 // channels lie where the garbage collector left room: scatter makes that differ.
 func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
 	w := sched.New(seed)
-	var chosen [7]int
+	var chosen [7]atomic.Int32
 	err = w.Run(func() {
 		var wg sync.WaitGroup
+		var mu sync.Mutex
 		var kept []*[14]*int // which are as large as a channel
 		room := func() {
+			mu.Lock()
+			defer mu.Unlock()
 			for k := range 100 * scatter {
 				if b := new([14]*int); k%(scatter+1) == 0 {
 					kept = append(kept, b)
@@ -53,25 +55,25 @@ func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
 					c.Reset(150 * time.Microsecond)
 					select {
 					case <-a.C:
-						chosen[1]++
+						chosen[1].Add(1)
 					case <-twice:
-						chosen[2]++
+						chosen[2].Add(1)
 					case <-b.C:
-						chosen[3]++
+						chosen[3].Add(1)
 					case <-d:
-						chosen[4]++
+						chosen[4].Add(1)
 					case <-twice:
-						chosen[5]++
+						chosen[5].Add(1)
 					case <-c.C:
-						chosen[6]++
+						chosen[6].Add(1)
 					}
 				}
 			})
 		}
 		wg.Wait()
 	})
-	if err == nil && (chosen[2] == 0 || chosen[5] == 0 || chosen[6] == 0) {
-		err = fmt.Errorf("cases 2, 5 and 6 were not all chosen: %v", chosen)
+	if err == nil && (chosen[2].Load() == 0 || chosen[5].Load() == 0 || chosen[6].Load() == 0) {
+		err = fmt.Errorf("cases 2, 5 and 6 were not all chosen: %v", &chosen)
 	}
 	return w.Fingerprint(), err
 }
