@@ -21,6 +21,16 @@ const cmsgHeader = syscall.SizeofCmsghdr
 
 func cmsgAlign(n int) int { return (n + 7) &^ 7 }
 
+// nextControl takes the first of control messages apart from the rest. It returns nil
+// for one whose length cannot be.
+func nextControl(all []byte) (h *syscall.Cmsghdr, data, rest []byte) {
+	h = (*syscall.Cmsghdr)(unsafe.Pointer(&all[0]))
+	if h.Len < cmsgHeader || h.Len > uint64(len(all)) {
+		return nil, nil, nil
+	}
+	return h, all[cmsgHeader:h.Len], all[min(len(all), cmsgAlign(int(h.Len))):]
+}
+
 // getControl decodes the control messages of a send.
 func (p *Process) getControl(c *Call, s *socket, m *syscall.Msghdr, ctl *simnet.Control) syscall.Errno {
 	if m.Controllen > maxControl {
@@ -33,15 +43,14 @@ func (p *Process) getControl(c *Call, s *socket, m *syscall.Msghdr, ctl *simnet.
 	all := raw[:m.Controllen]
 	sched.CopyIn(all, unsafe.Pointer(m.Control))
 	for len(all) >= cmsgHeader {
-		h := (*syscall.Cmsghdr)(unsafe.Pointer(&all[0]))
-		if h.Len < cmsgHeader || h.Len > uint64(len(all)) {
+		h, data, rest := nextControl(all)
+		if h == nil {
 			return syscall.EINVAL
 		}
-		data := all[cmsgHeader:h.Len]
+		all = rest
 		if errno := p.oneControl(c, s, int(h.Level), int(h.Type), data, ctl); errno != 0 {
 			return errno
 		}
-		all = all[min(len(all), cmsgAlign(int(h.Len))):]
 	}
 	return 0
 }

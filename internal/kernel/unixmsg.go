@@ -78,11 +78,11 @@ func (p *Process) rights(m *syscall.Msghdr, r *rider) syscall.Errno {
 	all := make([]byte, m.Controllen)
 	sched.CopyIn(all, unsafe.Pointer(m.Control))
 	for len(all) >= cmsgHeader {
-		h := (*syscall.Cmsghdr)(unsafe.Pointer(&all[0]))
-		if h.Len < cmsgHeader || h.Len > uint64(len(all)) {
+		h, data, rest := nextControl(all)
+		if h == nil {
 			return syscall.EINVAL
 		}
-		data := all[cmsgHeader:h.Len]
+		all = rest
 		switch {
 		case h.Level != syscall.SOL_SOCKET:
 		case h.Type == syscall.SCM_RIGHTS:
@@ -107,7 +107,6 @@ func (p *Process) rights(m *syscall.Msghdr, r *rider) syscall.Errno {
 		default:
 			return syscall.EINVAL
 		}
-		all = all[min(len(all), cmsgAlign(int(h.Len))):]
 	}
 	return 0
 }
