@@ -17,7 +17,7 @@ import (
 // channels lie where the garbage collector left room: scatter makes that differ.
 func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
 	w := sched.New(seed)
-	var chosen [7]atomic.Int32
+	var chosen [8]atomic.Int32
 	err = w.Run(func() {
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -50,9 +50,12 @@ func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
 				room()
 				c := time.NewTimer(time.Hour)
 				room()
+				tie := time.NewTimer(time.Hour)
+				read := -time.Until(time.Now()) // what reading the clock costs
 				d := make(chan int)
 				for range 200 {
 					c.Reset(150 * time.Microsecond)
+					tie.Reset(150*time.Microsecond - read) // due when c is
 					select {
 					case <-a.C:
 						chosen[1].Add(1)
@@ -66,14 +69,17 @@ func selects(seed uint64, scatter int) (fingerprint uint64, err error) {
 						chosen[5].Add(1)
 					case <-c.C:
 						chosen[6].Add(1)
+					case <-tie.C:
+						chosen[7].Add(1)
+						runtime.Gosched() // which one it was is to be seen
 					}
 				}
 			})
 		}
 		wg.Wait()
 	})
-	if err == nil && (chosen[2].Load() == 0 || chosen[5].Load() == 0 || chosen[6].Load() == 0) {
-		err = fmt.Errorf("cases 2, 5 and 6 were not all chosen: %v", &chosen)
+	if err == nil && (chosen[2].Load() == 0 || chosen[5].Load() == 0 || chosen[6].Load() == 0 || chosen[7].Load() == 0) {
+		err = fmt.Errorf("cases 2, 5, 6 and 7 were not all chosen: %v", &chosen)
 	}
 	return w.Fingerprint(), err
 }
