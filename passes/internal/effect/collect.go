@@ -357,41 +357,14 @@ func (c *collector) roots(call *ast.CallExpr) []root {
 
 // root finds where an expression's memory comes from.
 func (c *collector) root(x ast.Expr) root {
-	for {
-		switch e := x.(type) {
-		case *ast.ParenExpr:
-			x = e.X
-		case *ast.SelectorExpr:
-			if v, ok := c.in.pass.TypesInfo.Uses[e.Sel].(*types.Var); ok && !v.IsField() {
-				return global
-			}
-			x = e.X
-		case *ast.IndexExpr:
-			x = e.X
-		case *ast.SliceExpr:
-			x = e.X
-		case *ast.StarExpr:
-			x = e.X
-		case *ast.TypeAssertExpr:
-			x = e.X
-		case *ast.UnaryExpr:
-			if e.Op != token.AND {
-				return local
-			}
-			x = e.X
-		case *ast.Ident:
-			obj := c.in.pass.TypesInfo.Uses[e]
-			if r, ok := c.params[obj]; ok {
-				return r
-			}
-			if v, ok := obj.(*types.Var); ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
-				return global
-			}
-			return local
-		default:
-			return local
-		}
+	obj := Root(c.in.pass.TypesInfo, x)
+	if r, ok := c.params[obj]; ok {
+		return r
 	}
+	if v, ok := obj.(*types.Var); ok && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
+		return global
+	}
+	return local
 }
 
 func (c *collector) change(n ast.Node, x ast.Expr, how string, runs bool) {

@@ -17,7 +17,7 @@ import (
 func (b *loopBody) unsorted(x ast.Expr) (what string, bad bool) {
 	name := types.ExprString(x)
 	info := b.pass.TypesInfo
-	root := rootObj(info, x)
+	root := effect.Root(info, x)
 	sorted, used := false, ""
 	var stack []ast.Node
 	ast.Inspect(b.fn.Node, func(n ast.Node) bool {

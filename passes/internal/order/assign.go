@@ -51,7 +51,7 @@ func (b *loopBody) numberedIn(root ast.Node) {
 				if ix, ok := l.(*ast.IndexExpr); ok && b.mentions(ix.Index, obj) {
 					continue // filling a slice, judged as an append
 				}
-				if lo := rootObj(info, l); lo == obj || as.Tok == token.DEFINE {
+				if lo := effect.Root(info, l); lo == obj || as.Tok == token.DEFINE {
 					continue
 				}
 				if b.mentions(as.Rhs[i], obj) && (b.dep(l) || b.perEntry(l)) {
@@ -113,7 +113,7 @@ func (b *loopBody) assignOne(s *ast.AssignStmt, l, r ast.Expr, p place) {
 	if id, ok := l.(*ast.Ident); ok && id.Name == "_" {
 		return
 	}
-	root := rootObj(info, l)
+	root := effect.Root(info, l)
 	if root == nil || b.inside(root) && !b.aliases[root] {
 		return // the entry's own
 	}
@@ -159,7 +159,7 @@ func (b *loopBody) assignOne(s *ast.AssignStmt, l, r ast.Expr, p place) {
 			b.partial = append(b.partial, write{l.Pos(), p.block})
 			return // a slot of its own, or one that somebody chose to be unique
 		}
-		if obj := rootObj(info, ix.Index); obj != nil && b.isCounter(obj) {
+		if obj := effect.Root(info, ix.Index); obj != nil && b.isCounter(obj) {
 			if b.dep(r) {
 				b.appends = append(b.appends, target{ix.X, l.Pos()})
 			}
@@ -204,9 +204,9 @@ func (b *loopBody) isCounter(obj types.Object) bool {
 	ast.Inspect(b.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IncDecStmt:
-			found = found || rootObj(b.pass.TypesInfo, n.X) == obj
+			found = found || effect.Root(b.pass.TypesInfo, n.X) == obj
 		case *ast.AssignStmt:
-			found = found || n.Tok == token.ADD_ASSIGN && rootObj(b.pass.TypesInfo, n.Lhs[0]) == obj
+			found = found || n.Tok == token.ADD_ASSIGN && effect.Root(b.pass.TypesInfo, n.Lhs[0]) == obj
 		}
 		return !found
 	})

@@ -125,7 +125,7 @@ func (b *loopBody) outer(x ast.Expr) bool {
 	if b.perEntry(x) {
 		return false
 	}
-	obj := rootObj(b.pass.TypesInfo, x)
+	obj := effect.Root(b.pass.TypesInfo, x)
 	if obj == nil {
 		return false // begins with a call: unknown
 	}
@@ -245,9 +245,9 @@ func (b *loopBody) stmt(s ast.Stmt, p place) {
 		}
 	case *ast.SendStmt:
 		b.expr(s.Value, p)
-		if b.dep(s) && !b.inside(rootObj(b.pass.TypesInfo, s.Chan)) || b.perEntry(s.Chan) {
+		if b.dep(s) && !b.inside(effect.Root(b.pass.TypesInfo, s.Chan)) || b.perEntry(s.Chan) {
 			b.see(s.Arrow, "it sends on "+types.ExprString(s.Chan), "")
-		} else if obj := rootObj(b.pass.TypesInfo, s.Chan); b.inside(obj) {
+		} else if obj := effect.Root(b.pass.TypesInfo, s.Chan); b.inside(obj) {
 			if _, ok := ast.Unparen(s.Chan).(*ast.SelectorExpr); ok || b.isEntryVar(obj) {
 				b.see(s.Arrow, "it sends on "+types.ExprString(s.Chan), "")
 			}

@@ -89,7 +89,7 @@ func (v *finder) loop(n ast.Node, stack []ast.Node) *Loop {
 		}
 		it := call.Fun.(*ast.SelectorExpr).X
 		l := &Loop{Node: n, HeadEnd: n.Cond.End(), Name: "iterator " + types.ExprString(it), Func: v.fn}
-		return v.judge(l, &loopBody{node: n, body: n.Body, m: it, iter: rootObj(info, it)}, stack)
+		return v.judge(l, &loopBody{node: n, body: n.Body, m: it, iter: effect.Root(info, it)}, stack)
 	case *ast.CallExpr:
 		if isMethod(info, n, "sync", "Map", "Range") && len(n.Args) == 1 {
 			x := n.Fun.(*ast.SelectorExpr).X

@@ -64,41 +64,6 @@ func isMethodOf(fn *types.Func, pkg, typ, name string) bool {
 	return ok && n.Obj().Name() == typ
 }
 
-// rootObj is the variable at the left end of an expression, nil when it begins with a call.
-func rootObj(info *types.Info, x ast.Expr) types.Object {
-	for {
-		switch e := x.(type) {
-		case *ast.ParenExpr:
-			x = e.X
-		case *ast.SelectorExpr:
-			if v, ok := info.Uses[e.Sel].(*types.Var); ok && !v.IsField() {
-				return v
-			}
-			x = e.X
-		case *ast.IndexExpr:
-			x = e.X
-		case *ast.SliceExpr:
-			x = e.X
-		case *ast.StarExpr:
-			x = e.X
-		case *ast.TypeAssertExpr:
-			x = e.X
-		case *ast.UnaryExpr:
-			if e.Op != token.AND {
-				return nil
-			}
-			x = e.X
-		case *ast.Ident:
-			if obj := info.Uses[e]; obj != nil {
-				return obj
-			}
-			return info.Defs[e]
-		default:
-			return nil
-		}
-	}
-}
-
 // isParam tells whether obj is a parameter of a function that encloses the stack's end.
 func isParam(stack []ast.Node, info *types.Info, obj types.Object) bool {
 	for _, n := range stack {
