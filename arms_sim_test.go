@@ -205,6 +205,15 @@ func TestArm(t *testing.T) {
 }
 
 func TestArms(t *testing.T) {
+	// What this process ignores (nohup, a job in the background), the real ones would,
+	// too. What it handles they begin with as a host does.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(sig) {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, sig)
+			defer signal.Stop(c)
+		}
+	}
 	for _, a := range arms {
 		t.Run(a.name, func(t *testing.T) {
 			exe, err := os.Executable()
