@@ -16,25 +16,23 @@ func plan(m simfs.Model, f flaw, o bbolt.Options) outage.Plan {
 	return p
 }
 
-var models = map[string]simfs.Model{"ordered": simfs.Ordered, "any": simfs.Any}
-
 // What was committed is there after a loss of power, with each kind of freelist.
 func TestPower(t *testing.T) {
-	for _, name := range []string{"ordered", "any"} {
-		t.Run(name, func(t *testing.T) {
-			plan(models[name], none, bbolt.Options{}).Sweep(t, 8)
+	for _, m := range outage.Models {
+		t.Run(m.String(), func(t *testing.T) {
+			plan(m, none, bbolt.Options{}).Sweep(t, 8)
 		})
-		t.Run(name+"/map", func(t *testing.T) {
-			plan(models[name], none, bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true}).Sweep(t, 8)
+		t.Run(m.String()+"/map", func(t *testing.T) {
+			plan(m, none, bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true}).Sweep(t, 8)
 		})
 	}
 }
 
 // So it is in every state that a loss of power could leave.
 func TestStates(t *testing.T) {
-	for _, name := range []string{"ordered", "any"} {
-		t.Run(name, func(t *testing.T) {
-			p := plan(models[name], none, bbolt.Options{})
+	for _, m := range outage.Models {
+		t.Run(m.String(), func(t *testing.T) {
+			p := plan(m, none, bbolt.Options{})
 			p.States, p.Rounds = 12, 4
 			p.Sweep(t, 3)
 		})
@@ -44,9 +42,9 @@ func TestStates(t *testing.T) {
 // The oracle sees what it is there for.
 func TestFlaws(t *testing.T) {
 	for f := none + 1; f < numFlaws; f++ {
-		for _, name := range []string{"ordered", "any"} {
-			t.Run(f.String()+"/"+name, func(t *testing.T) {
-				p := plan(models[name], f, bbolt.Options{})
+		for _, m := range outage.Models {
+			t.Run(f.String()+"/"+m.String(), func(t *testing.T) {
+				p := plan(m, f, bbolt.Options{})
 				p.Errors, p.Fsync = f != failedSync, f == failedSync
 				p.Rare = f == inPlace || f == trustsPage || f == noDirSync
 				if f == inPlace || f == trustsPage {

@@ -56,7 +56,7 @@ func open(dir string, writers int, f flaw, o bbolt.Options) (outage.Store, error
 		}
 	}
 	if f != noSync && f != trustsPage {
-		if err := fsync(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := outage.Fsync(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func open(dir string, writers int, f flaw, o bbolt.Options) (outage.Store, error
 		return nil, err
 	}
 	if f != noDirSync { // also if the last process had no time to
-		if err := fsync(dir); err != nil {
+		if err := outage.Fsync(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func create(path string, o bbolt.Options) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	if err := fsync(temp); err != nil {
+	if err := outage.Fsync(temp); err != nil {
 		return err
 	}
 	return os.Rename(temp, path)
@@ -114,15 +114,6 @@ func whole(path string) error {
 		}
 	}
 	return nil
-}
-
-func fsync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
 
 func (s store) Apply(tx *ledger.Tx, durable bool) error {

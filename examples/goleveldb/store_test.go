@@ -67,14 +67,14 @@ func open(dir string, writers int, f flaw) (outage.Store, error) {
 		if err := db.Close(); err != nil {
 			return nil, err
 		}
-		if err := fsync(temp); err != nil {
+		if err := outage.Fsync(temp); err != nil {
 			return nil, err
 		}
 		if err := os.Rename(temp, path); err != nil {
 			return nil, err
 		}
 	}
-	if err := fsync(dir); err != nil {
+	if err := outage.Fsync(dir); err != nil {
 		return nil, err
 	}
 	db, err := leveldb.OpenFile(path, options(f))
@@ -82,15 +82,6 @@ func open(dir string, writers int, f flaw) (outage.Store, error) {
 		return nil, err
 	}
 	return store{db, writers, f}, nil
-}
-
-func fsync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
 
 func key(writer int, key string) []byte { return fmt.Appendf(nil, "w%d/%s", writer, key) }

@@ -15,11 +15,6 @@ func plan(m simfs.Model, f flaw) outage.Plan {
 	return p
 }
 
-var models = []struct {
-	name  string
-	model simfs.Model
-}{{"ordered", simfs.Ordered}, {"any", simfs.Any}}
-
 // What was written with Sync is there after a loss of power, and what was written
 // before, with or without. The rest is there or not, in order.
 func TestPower(t *testing.T) {
@@ -36,12 +31,12 @@ func TestStates(t *testing.T) {
 // The oracle sees what it is there for.
 func TestFlaws(t *testing.T) {
 	for f := none; f < numFlaws; f++ {
-		for _, m := range models {
-			if f == none && m.model == simfs.Ordered {
+		for _, m := range outage.Models {
+			if f == none && m == simfs.Ordered {
 				continue // that is TestPower
 			}
-			t.Run(f.String()+"/"+m.name, func(t *testing.T) {
-				p := plan(m.model, f)
+			t.Run(f.String()+"/"+m.String(), func(t *testing.T) {
+				p := plan(m, f)
 				p.Rare = f == noDirSync
 				p.Broken(t, 3)
 			})

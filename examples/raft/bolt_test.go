@@ -11,6 +11,8 @@ import (
 
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // openBolt opens the database that has a node's log, vote and term, or makes one: under
@@ -24,12 +26,12 @@ func openBolt(dir string, f flaw) (*raftboltdb.BoltStore, error) {
 		}
 	}
 	if f != trustsPage {
-		if err := syncFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := outage.Fsync(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
 	if f != noDirSync {
-		if err := syncFile(dir); err != nil {
+		if err := outage.Fsync(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +79,7 @@ func create(o raftboltdb.Options) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	if err := syncFile(o.Path); err != nil {
+	if err := outage.Fsync(o.Path); err != nil {
 		return err
 	}
 	return os.Rename(o.Path, path)

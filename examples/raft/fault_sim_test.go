@@ -12,7 +12,7 @@ import (
 
 // menu is what is drawn from: what lets a cluster live and change comes twice.
 var menu = []fault{
-	minority, halves, bridge, oneWay, deaf, hold, outage, crash, power, pause, drift,
+	minority, halves, bridge, oneWay, deaf, hold, blackout, crash, power, pause, drift,
 	heal, restart, remove, add, transfer,
 	heal, restart, remove, add, transfer,
 }
@@ -26,7 +26,7 @@ const (
 	oneWay                // some hosts do not reach another
 	deaf                  // the leader is not heard, or does not hear
 	hold                  // what one host sends another is held, and arrives when all is healed
-	outage                // all hosts lose power
+	blackout              // all hosts lose power
 	crash
 	power
 	pause
@@ -40,7 +40,7 @@ const (
 )
 
 func (f fault) String() string {
-	return [...]string{"minority", "halves", "bridge", "one-way", "deaf", "hold", "outage", "crash", "power", "pause", "drift", "heal", "restart", "remove", "add", "transfer"}[f]
+	return [...]string{"minority", "halves", "bridge", "one-way", "deaf", "hold", "blackout", "crash", "power", "pause", "drift", "heal", "restart", "remove", "add", "transfer"}[f]
 }
 
 // disturb lets the network and the hosts fail and the cluster change, in an order that
@@ -88,7 +88,7 @@ func (c *cluster) disturb(rounds int, longest time.Duration) {
 			}
 		case hold:
 			net.Hold(names[0], names[1])
-		case outage:
+		case blackout:
 			for i := range c.names {
 				c.down(i, power)
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // A storage is what a node keeps its log, vote and term in.
@@ -93,7 +95,7 @@ func openNode(id, host string, members []raft.Server, st storage, f flaw, o orac
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := syncFile("/var/lib"); err != nil {
+	if err := outage.Fsync("/var/lib"); err != nil {
 		return nil, err
 	}
 	logs, stable, err := st.open(dir, f)

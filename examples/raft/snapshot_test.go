@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // snapshots is the library's store of snapshots in files, with the two syncs that it
@@ -17,7 +19,7 @@ func openSnapshots(dir string, f flaw) (raft.SnapshotStore, error) {
 	if err != nil || f == trustsSnapshots {
 		return s, err
 	}
-	return snapshots{s}, syncFile(dir)
+	return snapshots{s}, outage.Fsync(dir)
 }
 
 func (s snapshots) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration, ci uint64, t raft.Transport) (raft.SnapshotSink, error) {
@@ -32,5 +34,5 @@ func (s syncedSink) Close() error {
 	if err := s.SnapshotSink.Close(); err != nil {
 		return err
 	}
-	return syncFile(filepath.Join(dir, "snapshots", s.ID()))
+	return outage.Fsync(filepath.Join(dir, "snapshots", s.ID()))
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // A wal is a log store and a stable store in one file, to which records are
@@ -51,7 +53,7 @@ func openWAL(dir string, f flaw) (*wal, error) {
 		return nil, err
 	}
 	if fresh {
-		if err := syncFile(dir); err != nil {
+		if err := outage.Fsync(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -86,16 +88,6 @@ func openWAL(dir string, f flaw) (*wal, error) {
 	}
 	_, err = s.f.Seek(end, io.SeekStart)
 	return s, err
-}
-
-// syncFile makes a file or folder durable.
-func syncFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }
 
 // play does to the memory what a record says.

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/wal"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // A care is what a user of the library adds to it.
@@ -42,7 +44,7 @@ func open(c care) (*journal, error) {
 		return nil, err
 	}
 	if c >= folder {
-		if err := fsync("/var/lib"); err != nil {
+		if err := outage.Fsync("/var/lib"); err != nil {
 			return nil, err
 		}
 	}
@@ -62,21 +64,12 @@ func open(c care) (*journal, error) {
 	return j, j.syncDir()
 }
 
-func fsync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
-
 // syncDir makes durable what files there are.
 func (j *journal) syncDir() error {
 	if j.care < folder {
 		return nil
 	}
-	return fsync(dir)
+	return outage.Fsync(dir)
 }
 
 // append adds an entry, or several.
@@ -157,7 +150,7 @@ func cutTail(check bool) error {
 			return err
 		}
 	}
-	return fsync(path)
+	return outage.Fsync(path)
 }
 
 // whole returns how many bytes of a segment are whole records.
@@ -204,7 +197,7 @@ func mendTruncation() error {
 					}
 				}
 			}
-			return fsync(dir)
+			return outage.Fsync(dir)
 		}
 		switch {
 		case strings.HasSuffix(name, ".START"):
@@ -214,7 +207,7 @@ func mendTruncation() error {
 			if err := os.Rename(path, strings.TrimSuffix(path, ".START")); err != nil {
 				return err
 			}
-			return fsync(dir)
+			return outage.Fsync(dir)
 		case strings.HasSuffix(name, ".END"):
 			if err := remove(func(i uint64) bool { return i >= index }); err != nil {
 				return err
@@ -222,7 +215,7 @@ func mendTruncation() error {
 			if err := os.Rename(path, strings.TrimSuffix(path, ".END")); err != nil {
 				return err
 			}
-			return fsync(dir)
+			return outage.Fsync(dir)
 		}
 	}
 	return nil

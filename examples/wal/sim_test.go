@@ -18,6 +18,8 @@ import (
 	"github.com/dstkit/dst"
 	"github.com/dstkit/dst/simfs"
 	"github.com/dstkit/dst/simnet"
+
+	"github.com/dstkit/dst/examples/internal/outage"
 )
 
 // A tally is what happened in the runs of a test.
@@ -279,27 +281,22 @@ func (r *run) states(round, n int) error {
 	return nil
 }
 
-var models = []struct {
-	name  string
-	model simfs.Model
-}{{"ordered", simfs.Ordered}, {"any", simfs.Any}}
-
 // TestWAL runs the library as it is, and with more and more care, and tells how often
 // what was acknowledged is not there, or more than was written. With all care nothing
 // goes wrong, on the file system that the machine is most likely to have.
 func TestWAL(t *testing.T) {
 	for c := range numCares {
-		for _, m := range models {
-			t.Run(c.String()+"/"+m.name, func(t *testing.T) {
+		for _, m := range outage.Models {
+			t.Run(c.String()+"/"+m.String(), func(t *testing.T) {
 				var s tally
 				caught, first, kinds := 0, uint64(0), map[string]int{}
 				dst.Run(t, func(w *dst.World) {
 					r := &run{w: w, care: c, t: &s}
-					err := r.rounds(8, 0, true, m.model)
+					err := r.rounds(8, 0, true, m)
 					if err == nil {
 						return
 					}
-					if (c == tail || c == checked || c == keeps) && m.model == simfs.Ordered {
+					if (c == tail || c == checked || c == keeps) && m == simfs.Ordered {
 						w.Fatalf("%v", err)
 					}
 					if caught++; caught == 1 {
